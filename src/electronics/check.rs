@@ -11,7 +11,13 @@ const FINITE: &str = "a finite number is needed";
 
 pub(super) fn check(circuit: &Circuit) -> Result<(), CircuitError> {
     let mut names = BTreeSet::new();
-    for element in &circuit.elements {
+    for (place, element) in circuit.elements.iter().enumerate() {
+        if element.name.is_empty() {
+            return Err(CircuitError::Unnamed { what: format!("element {place}, from 0,") });
+        }
+        if element.nodes.iter().chain(element.kind.sensed()).any(|&node| circuit.nodes[node].is_empty()) {
+            return Err(CircuitError::Unnamed { what: format!("a node of {}", element.name) });
+        }
         if !names.insert(&element.name) {
             return Err(CircuitError::Duplicate { name: element.name.clone() });
         }

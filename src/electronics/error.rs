@@ -24,6 +24,22 @@ pub enum CircuitError {
         /// The name.
         name: String,
     },
+    /// An element or a node without a name.
+    #[error("{what} has no name; errors and probes need one")]
+    Unnamed {
+        /// Which.
+        what: String,
+    },
+    /// Voltages that ideal elements of a loop fix against each other.
+    #[error("{} form a loop without resistance whose voltages exclude each other by {excess} V at t = {time} s, so that no current is a solution; put a resistor in the loop", list(.elements))]
+    Conflict {
+        /// Names of the elements of the loop.
+        elements: Vec<String>,
+        /// By how much (V).
+        excess: f64,
+        /// s
+        time: f64,
+    },
     /// A value out of its range.
     #[error("{element}: {what} is {found}; {needed}")]
     Value {

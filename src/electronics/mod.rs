@@ -33,6 +33,7 @@
 mod bjt;
 mod check;
 mod circuit;
+mod conflict;
 mod derive;
 mod equations;
 mod error;

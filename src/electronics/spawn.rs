@@ -1,10 +1,11 @@
 //! From a netlist to its equations, and to a circuit in a simulation.
 
-use super::circuit::Circuit;
+use super::circuit::{Circuit, Kind};
 use super::equations::{Equations, Output};
 use super::error::{CircuitError, list};
-use super::{check, derive};
-use crate::cluster::{Probe, Signal};
+use super::waveform::Waveform;
+use super::{check, conflict, derive};
+use crate::cluster::{Probe, Signal, TimedParts};
 use crate::model::dynamical_system::FirstOrder;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
@@ -35,13 +36,15 @@ pub struct CircuitHandle {
     pub equations: Equations,
     /// One per element, in the order of the equations.
     elements: Vec<Entity>,
+    netlist: Circuit,
 }
 
 impl Circuit {
     /// The first-order system of the circuit with its relation and law.
     pub fn equations(&self) -> Result<Equations, CircuitError> {
         check::check(self)?;
-        derive::derive(self)
+        let equations = derive::derive(self)?;
+        conflict::constant(self).map_or(Ok(equations), Err)
     }
 
     /// Adds the circuit to a simulation, with Euler–Moreau of θ = ½.
@@ -54,6 +57,7 @@ impl Circuit {
         let equations = self.equations()?;
         let system = sim.spawn_system(equations.system.clone(), integrator)?;
         sim.set_name(system, "circuit");
+        sim.world_mut().entity_mut(system).insert(self.timed_parts());
         let interaction = if equations.relation.rows > 0 {
             let entity = sim.spawn_interaction(Interaction::new([system], equations.relation.clone(), equations.law.clone()))?;
             // one relation, as D couples all of them
@@ -69,14 +73,59 @@ impl Circuit {
                 (out[0], out[1]) = (voltage.at(t, x, lambda), current.at(t, x, lambda));
             });
             let lambda = vec![0.0; equations.relation.rows];
-            (probe.reading)(sim.time(), &equations.system.x, &lambda, &mut probe.values);
+            probe.show(sim.time(), &equations.system.x, &lambda);
             elements.push(sim.world_mut().spawn((Name::new(name.clone()), probe)).id());
         }
-        Ok(CircuitHandle { system, interaction, equations, elements })
+        Ok(CircuitHandle { system, interaction, equations, elements, netlist: self.clone() })
+    }
+}
+
+impl Circuit {
+    /// Sources and switches that are functions of the time, as errors name them.
+    fn timed_parts(&self) -> TimedParts {
+        self.elements.iter().fold(TimedParts::default(), |parts, element| match &element.kind {
+            Kind::VoltageSource { voltage: source @ Waveform::Function(_) } => {
+                let source = source.clone();
+                parts.with(format!("the voltage source {}", element.name), move |t| source.at(t))
+            }
+            Kind::CurrentSource { current: source @ Waveform::Function(_) } => {
+                let source = source.clone();
+                parts.with(format!("the current source {}", element.name), move |t| source.at(t))
+            }
+            Kind::Switch { closed } => {
+                let closed = closed.clone();
+                parts.with(format!("the switch {}", element.name), move |t| f64::from(u8::from(closed(t))))
+            }
+            _ => parts,
+        })
     }
 }
 
 impl CircuitHandle {
+    /// Which ideal elements exclude each other at a time (s), with sources and switches as they are then: why a step without a solution
+    /// ([`SystemsReport::first_infeasible`](crate::cluster::SystemsReport::first_infeasible)) has none. A loop of sources, diodes and closed
+    /// switches is found; where currents exclude each other, or controlled sources and transistors take part, there is nothing to say.
+    ///
+    /// ```
+    /// use drystone::{electronics::Circuit, simulation::Simulation};
+    /// let mut c = Circuit::new();
+    /// c.voltage_source("V", "a", "0", |t: f64| 1000.0 * t);
+    /// c.diode("D", "a", "0").forward_voltage(0.7);
+    /// c.resistor("R", "a", "b", 1.0);
+    /// c.capacitor("C", "b", "0", 1e-6);
+    /// let mut sim = Simulation::with_time_step(1e-4)?;
+    /// let circuit = c.spawn(&mut sim)?;
+    /// let report = sim.advance(10)?.systems;
+    /// let time = report.first_infeasible.expect("the diode is overrun");
+    /// assert!(report.infeasible == 3 && (time - 8e-4).abs() < 1e-12);
+    /// let why = circuit.conflict(time).expect("known").to_string();
+    /// assert!(why.starts_with("V and D form a loop without resistance whose voltages exclude each other by 0.1 V"), "{why}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn conflict(&self, t: f64) -> Option<CircuitError> {
+        conflict::at(&self.netlist, t)
+    }
+
     /// Voltage of node a against node b (V) at the end of the last step.
     pub fn voltage(&self, sim: &Simulation, a: &str, b: &str) -> Result<f64, CircuitError> {
         Ok(self.value(sim, &self.equations.voltage(a, b)?))

@@ -41,12 +41,11 @@ fn cure(what: &str) -> &'static str {
 #[cold]
 #[inline(never)]
 pub(super) fn not_finite(op: &Operator, columns: usize, at: &At, out: &mut [f64], name: &str, what: &'static str) -> ClusterError {
-    op.matrix(&at.with_absent(&ZERO, |_| true), columns, out);
-    let needed = out.iter().all(|x| x.is_finite());
+    let mut call = |at: &At| watched(|| op.matrix(at, columns, out)).is_ok() && out.iter().all(|x| x.is_finite());
+    let needed = call(&at.with_absent(&ZERO, |_| true));
     let mut read = Vec::new();
     for group in ["x", "q", "v", "λ"].into_iter().filter(|_| needed) {
-        op.matrix(&at.with_absent(&ZERO, |g| g != group), columns, out);
-        if !out.iter().all(|x| x.is_finite()) {
+        if !call(&at.with_absent(&ZERO, |g| g != group)) {
             read.push(group);
         }
     }
@@ -59,6 +58,16 @@ pub(super) fn not_finite(op: &Operator, columns: usize, at: &At, out: &mut [f64]
 fn reads(groups: &[&str], t: f64, name: &str, what: &'static str) -> ClusterError {
     let reason = format!("it reads {}, but {}", groups.join(" and "), cure(what));
     ClusterError::Function { system: name.to_string(), operator: what, time: t, reason }
+}
+
+/// The error of a function that panics, with what it was given: most that do read beyond an end.
+#[cold]
+pub(super) fn panics(said: &str, at: &At, name: &str, what: &'static str) -> ClusterError {
+    let size = |slice: &[f64]| if slice.first().is_some_and(|x| x.is_nan()) { "none".to_string() } else { slice.len().to_string() };
+    let [x, q, v, lambda] = [at.x, at.q, at.v, at.lambda].map(size);
+    let given = format!("it was given {x} of x, {q} of q, {v} of v, {lambda} of λ, {} of z", at.z.len());
+    let reason = format!("it panics ({said}); {given}, and the state before the step is kept");
+    ClusterError::Function { system: name.to_string(), operator: what, time: at.t, reason }
 }
 
 /// One function: its owner, its name and the shape of its value.
@@ -81,18 +90,7 @@ impl Examined<'_> {
         let Operator::Function(f) = self.op else { return Ok(out) };
         // no other way tells a slice that is read beyond its end before the run from one that is not
         let called = watched(|| f(at, &mut out));
-        called.map(|()| out).map_err(|said| {
-            let size = |slice: &[f64]| if slice.first().is_some_and(|x| x.is_nan()) { "none".to_string() } else { slice.len().to_string() };
-            let sizes = format!(
-                "there are {} values of x, {} of q, {} of v, {} of λ, {} of z",
-                size(at.x),
-                size(at.q),
-                size(at.v),
-                size(at.lambda),
-                at.z.len()
-            );
-            self.wrong(at, format!("it panics ({said}); {sizes}"))
-        })
+        called.map(|()| out).map_err(|said| panics(&said, at, self.name, self.what))
     }
 
     /// Looks whether it can be called and reads nothing that is not there.

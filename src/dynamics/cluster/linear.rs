@@ -10,7 +10,7 @@
 
 use super::large::Large;
 use super::link::{Level, Link};
-use super::node::{Node, System, buffer, evaluate, finite};
+use super::node::{Node, System, buffer, evaluate, finite, given_velocity};
 use super::problem::Problem;
 use super::products::Products;
 use super::{ClusterError, Outcome, State};
@@ -318,8 +318,7 @@ impl Linear {
                     let node = &nodes[given.node];
                     if let System::Lagrangian(s) = &node.system {
                         let v = &mut self.given_v[node.v0 + given.index];
-                        *v = s.prescribed[given.prescription].velocity.at(t1);
-                        finite(std::slice::from_ref(v), t1, &node.name, "a prescribed velocity")?;
+                        *v = given_velocity(&s.prescribed[given.prescription], t1, &node.name)?;
                     }
                 }
                 self.given_in.add_product(1.0, &self.given_v, &mut self.free);

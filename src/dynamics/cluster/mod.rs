@@ -41,7 +41,7 @@ mod second_order;
 pub mod systems;
 
 pub use jacobians::JacobianCheck;
-pub use probe::{Probe, Reading};
+pub use probe::{Probe, Reading, TimedParts};
 pub use record::{Signal, Trace};
 pub use rhs::right_hand_side;
 
@@ -87,6 +87,9 @@ pub enum ClusterError {
         /// What is wrong with it, and what would do.
         reason: String,
     },
+    /// A part of a system, see [`TimedParts`], that panics or gives no finite number.
+    #[error("{0}")]
+    Part(String),
     /// Equations that no motion fulfils.
     #[error("{} cannot hold together at t = {time} s: their equations contradict each other; take one of them away, or give it compliance", .interactions.join(" and "))]
     Contradiction {
@@ -211,6 +214,9 @@ pub struct SystemsReport {
     /// sides of what has to move. What they leave is no state of the system.
     #[serde(default)]
     pub infeasible: u64,
+    /// When the first of those without a solution ended (s).
+    #[serde(default)]
+    pub first_infeasible: Option<f64>,
     /// Largest error `rel` of a one-step problem.
     pub rel: f64,
     /// Largest number of Newton iterations of a step; 0 where all is linear.
@@ -257,6 +263,7 @@ impl SystemsReport {
     pub fn merge(&mut self, earlier: &Self) {
         self.unconverged += earlier.unconverged;
         self.infeasible += earlier.infeasible;
+        self.first_infeasible = earlier.first_infeasible.or(self.first_infeasible);
         self.rel = self.rel.max(earlier.rel);
         self.newton_iterations = self.newton_iterations.max(earlier.newton_iterations);
         self.penetration = self.penetration.max(earlier.penetration);
@@ -264,10 +271,13 @@ impl SystemsReport {
         self.contact_work += earlier.contact_work;
     }
 
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &Outcome, t1: f64) {
         self.active_rows += outcome.active;
         self.unconverged += u64::from(!outcome.report.converged() || outcome.newton_failed || outcome.projection_failed);
-        self.infeasible += u64::from(outcome.report.status == Status::Inconsistent);
+        if outcome.report.status == Status::Inconsistent {
+            self.infeasible += 1;
+            self.first_infeasible.get_or_insert(t1);
+        }
         self.rel = self.rel.max(outcome.report.rel);
         self.newton_iterations = self.newton_iterations.max(outcome.iterations);
         self.penetration = self.penetration.max(outcome.penetration);
@@ -490,7 +500,7 @@ impl Cluster {
             Machine::SchatzmanPaoli(m) => m.step(nodes, links, problem, state, (t, t1, h), newton),
             Machine::D1Minus(m) => m.step(nodes, links, problem, state, (t, t1, h)),
         }?;
-        total.add(&outcome);
+        total.add(&outcome, t1);
         Ok(())
     }
 

@@ -3,10 +3,12 @@
 use super::ClusterError;
 use super::body::{RigidBody, coordinates, pose_of, rows_on_twist, velocity_of};
 use super::differences::jacobian;
+use super::examine::panics;
 use crate::algebra::spatial::{Pose, rotate_exp};
-use crate::model::dynamical_system::{FirstOrder, Lagrangian};
+use crate::model::dynamical_system::{FirstOrder, Lagrangian, PrescribedVelocity};
 use crate::model::integrator::Integrator;
 use crate::model::operator::{At, Operator};
+use crate::model::watched::watched;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use smallvec::SmallVec;
@@ -80,8 +82,20 @@ pub(super) fn evaluate(
     name: &str,
     what: &'static str,
 ) -> Result<(), ClusterError> {
-    op.matrix(at, columns, out);
+    if op.is_constant() {
+        op.matrix(at, columns, out);
+    } else {
+        // what unwinds from a function of the user would leave the step half done
+        watched(|| op.matrix(at, columns, out)).map_err(|said| panics(&said, at, name, what))?;
+    }
     if out.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(super::examine::not_finite(op, columns, at, out, name, what)) }
+}
+
+/// A prescribed velocity at a time.
+pub(super) fn given_velocity(given: &PrescribedVelocity, t: f64, name: &str) -> Result<f64, ClusterError> {
+    let what = "a prescribed velocity";
+    let v = watched(|| given.velocity.at(t)).map_err(|said| panics(&said, &At::time(t), name, what))?;
+    finite(&[v], t, name, what).map(|()| v)
 }
 
 /// An error where a value is not finite.

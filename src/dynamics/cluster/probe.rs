@@ -1,5 +1,6 @@
 //! Numbers that follow from a first-order system and its multipliers, as components and as signals.
 
+use crate::model::watched::watched;
 use bevy_ecs::prelude::{Component, Entity};
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub struct Probe {
     pub system: Entity,
     /// The interaction whose multipliers it reads, where there is one.
     pub interaction: Option<Entity>,
-    /// How its values follow.
+    /// How its values follow; one that panics shows NaN.
     pub reading: Reading,
     /// Its values at the end of the last batch.
     pub values: Vec<f64>,
@@ -52,6 +53,70 @@ impl Probe {
         reading: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static,
     ) -> Self {
         Self { system, interaction, reading: Arc::new(reading), values: vec![0.0; values] }
+    }
+
+    /// Shows another state: time (s), x and λ.
+    ///
+    /// ```
+    /// use drystone::cluster::Probe;
+    /// use drystone::prelude::*;
+    /// let mut sum = Probe::new(Entity::PLACEHOLDER, None, 1, |t, x, lambda, out| out[0] = t + x[0] + lambda[0]);
+    /// sum.show(1.0, &[2.0], &[3.0]);
+    /// assert_eq!(sum.values, [6.0]);
+    /// ```
+    pub fn show(&mut self, t: f64, x: &[f64], lambda: &[f64]) {
+        let mut values = std::mem::take(&mut self.values);
+        self.read(t, x, lambda, &mut values);
+        self.values = values;
+    }
+
+    /// What the reading gives; no numbers where it panics: the step is done by then, and it is no part of it.
+    pub(crate) fn read(&self, t: f64, x: &[f64], lambda: &[f64], out: &mut [f64]) {
+        if watched(|| (self.reading)(t, x, lambda, out)).is_err() {
+            out.fill(f64::NAN);
+        }
+    }
+}
+
+/// The parts of a system whose values are functions of the time (s), by name. Where the system fails, they are asked one by one, and what
+/// panics or gives no finite number is named by the error: a circuit names its sources and switches, not the sum of them.
+///
+/// ```
+/// use drystone::cluster::TimedParts;
+/// use drystone::prelude::*;
+/// let mut sim = Simulation::with_time_step(0.1)?;
+/// let pump = |t: f64| if t < 0.35 { 1.0 } else { f64::NAN };
+/// let tank = FirstOrder::linear([-1.0], [0.0]).with_input(Operator::function(move |at, b| b[0] = 2.0 + pump(at.t)));
+/// let tank = sim.spawn_system(tank, Integrator::EULER_MOREAU)?;
+/// sim.world_mut().entity_mut(tank).insert(TimedParts::default().with("the pump", pump));
+/// let error = sim.run_until(1.0).expect_err("the pump is off").to_string();
+/// assert!(error.ends_with("the pump gives NaN at t = 0.4 s; a finite number is needed, and the state before the step is kept"));
+/// # Ok::<(), SimulationError>(())
+/// ```
+#[derive(Component, Clone, Default)]
+pub struct TimedParts(Vec<(String, Arc<dyn Fn(f64) -> f64 + Send + Sync>)>);
+
+impl TimedParts {
+    /// With one more.
+    pub fn with(mut self, name: impl Into<String>, value: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
+        self.0.push((name.into(), Arc::new(value)));
+        self
+    }
+
+    /// The first part that fails at this time, and what would do.
+    pub(crate) fn fault(&self, t: f64) -> Option<String> {
+        let needed = "a finite number is needed, and the state before the step is kept";
+        self.0.iter().find_map(|(name, value)| match watched(|| value(t)) {
+            Ok(x) if x.is_finite() => None,
+            Ok(x) => Some(format!("{name} gives {x} at t = {t} s; {needed}")),
+            Err(said) => Some(format!("{name} panics ({said}) at t = {t} s; {needed}")),
+        })
+    }
+}
+
+impl std::fmt::Debug for TimedParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
     }
 }
 

@@ -125,7 +125,7 @@ impl Probed {
         let x = &clusters[self.system.0].state.q[node.q0..node.q0 + node.nq];
         let (cluster, first, m) = self.rows;
         let lambda = if m == 0 { &[][..] } else { &clusters[cluster].problem.r[first..first + m] };
-        (self.probe.reading)(t, x, lambda, out);
+        self.probe.read(t, x, lambda, out);
     }
 }
 

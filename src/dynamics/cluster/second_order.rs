@@ -19,7 +19,7 @@
 //! `MoreauJeanOSI` in `TimeStepping`).
 
 use super::link::{Joined, Level, Link, neighbours};
-use super::node::{Node, System, buffer, finite};
+use super::node::{Node, System, buffer, finite, given_velocity};
 use super::problem::Problem;
 use super::projection::Positions;
 use super::{ClusterError, Leftover, NewtonLoop, Outcome, ROUNDING, RowsAt, State};
@@ -317,9 +317,7 @@ impl Implicit {
                 x.rho.iter_mut().for_each(|r| *r = -*r);
                 if let System::Lagrangian(s) = &node.system {
                     for p in &s.prescribed {
-                        let given = [p.velocity.at(t1)];
-                        finite(&given, t1, &node.name, "a prescribed velocity")?;
-                        x.rho[p.index] = given[0] - state.v[node.v0 + p.index];
+                        x.rho[p.index] = given_velocity(p, t1, &node.name)? - state.v[node.v0 + p.index];
                     }
                 }
                 x.lu.solve(&mut x.rho);

@@ -88,6 +88,24 @@ pub enum Projection {
 }
 
 impl Integrator {
+    /// Which scheme it is, whatever its numbers.
+    ///
+    /// ```
+    /// use drystone::model::integrator::Integrator;
+    /// assert_eq!(Integrator::MOREAU_JEAN.kind(), "Moreau–Jean");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::EulerMoreau { .. } => "Euler–Moreau",
+            Self::ZeroOrderHold => "zero-order hold",
+            Self::MoreauJean { .. } => "Moreau–Jean",
+            Self::Midpoint { .. } => "midpoint",
+            Self::Modal { .. } => "modal",
+            Self::SchatzmanPaoli { .. } => "Schatzman–Paoli",
+            Self::D1Minus { .. } => "D1-minus",
+        }
+    }
+
     /// Moreau–Jean with θ = ½ and activation in the middle of the step.
     pub const MOREAU_JEAN: Self = Self::MoreauJean { theta: 0.5, gamma: 0.5, projection: Projection::None };
     /// Euler–Moreau with θ = ½ and the input of the end of the step.

@@ -414,14 +414,23 @@ impl Law {
                 })
             }
             Self::NormalCone { h, k } => {
+                if k.is_empty() && h.is_empty() {
+                    return Err(
+                        "the normal cone has no faces, so that λ may be anything; give it one, or take Law::Equality, which says so".into(),
+                    );
+                }
                 if h.len() != k.len() * rows {
                     let needed = format!("{} faces × {rows} rows need {}", k.len(), k.len() * rows);
                     return Err(format!("H of the normal cone holds {} values, but {needed}", h.len()));
                 }
-                if h.iter().chain(k).all(|x| x.is_finite()) {
-                    Ok(())
-                } else {
-                    Err("the normal cone holds a value that is not finite".into())
+                if !h.iter().chain(k).all(|x| x.is_finite()) {
+                    return Err("the normal cone holds a value that is not finite".into());
+                }
+                match h.chunks_exact(rows.max(1)).position(|face| face.iter().all(|x| *x == 0.0)) {
+                    Some(face) => {
+                        Err(format!("face {face} of the normal cone, from 0, is one of zeros, which bounds nothing; leave it out"))
+                    }
+                    None => Ok(()),
                 }
             }
             Self::Bearing { mu, radius } => {

@@ -181,7 +181,7 @@ pub struct Locks {
 /// use drystone::model::newton_euler::AppliedForce;
 /// assert_eq!(AppliedForce::default().force, glam::DVec3::ZERO);
 /// ```
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AppliedForce {
     /// N, at the centre of mass.
     pub force: DVec3,

@@ -69,6 +69,8 @@ impl Simulation {
             handles: 0,
             balance: Balance::default(),
             abort: None,
+            waiting: Vec::new(),
+            moved: false,
             periodic: Vec::new(),
             keeps: Vec::new(),
             auto_step: None,

@@ -353,6 +353,10 @@ pub struct Simulation {
     pub(super) handles: u64,
     pub(super) balance: Balance,
     pub(super) abort: Option<Abort>,
+    /// blows of a step that was refused, which the next try has again
+    pub(super) waiting: Vec<(Entity, AppliedForce)>,
+    /// a part of the step at hand has been done, with its blows
+    pub(super) moved: bool,
     pub(super) periodic: Vec<Periodic>,
     pub(super) keeps: Vec<super::kept::Kept>,
     pub(super) auto_step: Option<super::auto_step::Auto>,
@@ -455,18 +459,14 @@ impl Simulation {
         }
         self.visit(StepSet::Before)?;
         let before = self.population();
-        let blows = self.fire_events()?;
-        self.drain();
-        let left = self.population();
-        self.feed()?;
-        self.act()?;
-        self.arm(before == left && left == self.population());
-        self.check_settings()?;
-        self.schedules.graph.run(&mut self.world);
-        self.start_tables()?;
-        self.choose_step(&blows);
-        self.note_places();
-        let mut report = self.move_bodies(&blows)?;
+        self.moved = false;
+        let mut blows = std::mem::take(&mut self.waiting);
+        let done = self.fire_events(&mut blows).and_then(|()| self.act_and_move(before, &blows));
+        if done.is_err() && !self.moved {
+            // they have moved nothing: the next try has them again
+            self.waiting = blows;
+        }
+        let mut report = done?;
         self.count_crossings();
         let h = self.time_step();
         let clock = self.world.resource_mut::<Clock>().into_inner();
@@ -481,6 +481,21 @@ impl Simulation {
         self.world.clear_trackers();
         self.hear_guests(0)?;
         Ok(report)
+    }
+
+    /// What a step does after its events, until the bodies are where they come to.
+    fn act_and_move(&mut self, before: [usize; 2], blows: &[(Entity, AppliedForce)]) -> Result<StepReport, SimulationError> {
+        self.drain();
+        let left = self.population();
+        self.feed()?;
+        self.act()?;
+        self.arm(before == left && left == self.population());
+        self.check_settings()?;
+        self.schedules.graph.run(&mut self.world);
+        self.start_tables()?;
+        self.choose_step(blows);
+        self.note_places();
+        self.move_bodies(blows)
     }
 
     /// Checks a scheme that was written by hand since the last step.
@@ -633,6 +648,7 @@ impl Simulation {
             advanced?;
         }
         self.schedules.end.run(&mut self.world);
+        self.moved = true;
         self.flush_guests();
         if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
             return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
@@ -681,30 +697,38 @@ impl Simulation {
         !self.world.resource::<Foresight>().missed
     }
 
-    /// Runs the events that are due and returns the blows of this step.
-    pub(super) fn fire_events(&mut self) -> Result<Vec<(Entity, AppliedForce)>, SimulationError> {
+    /// Runs the events that are due and adds the blows of this step; where one is an error, those after it wait.
+    pub(super) fn fire_events(&mut self, blows: &mut Vec<(Entity, AppliedForce)>) -> Result<(), SimulationError> {
         let due = self.time() + 1e-6 * self.time_step();
         let count = self.events.partition_point(|scheduled| scheduled.time <= due);
-        let mut blows = Vec::new();
-        for scheduled in self.events.drain(..count).collect::<Vec<_>>() {
-            match scheduled.event {
-                Event::Gravity(g) => self.switch_gravity(g),
-                Event::Blow(system, blow) if self.is_system(system) => self.strike(system, blow, scheduled.time)?,
-                Event::Blow(body, blow) => {
-                    if self.world.get::<Slot>(body).is_some() {
-                        blows.push((body, blow));
-                    } else if self.world.get_entity(body).is_ok() {
-                        return Err(SimulationError::NoBody { what: "a blow", entity: body });
-                    }
-                }
-                Event::Birth(body) => drop(self.spawn_body(*body)?),
-                Event::Appear(entity, body) if self.world.get_entity(entity).is_ok() => self.fill(entity, &body)?,
-                Event::Appear(..) => {}
-                Event::Death(system) if self.is_system(system) => self.end_system(system),
-                Event::Death(body) => drop(self.world.try_despawn(body)),
+        let mut due = self.events.drain(..count).collect::<Vec<_>>().into_iter();
+        while let Some(scheduled) = due.next() {
+            if let Err(error) = self.fire(scheduled, blows) {
+                self.events.splice(0..0, due);
+                return Err(error);
             }
         }
-        Ok(blows)
+        Ok(())
+    }
+
+    fn fire(&mut self, scheduled: Scheduled, blows: &mut Vec<(Entity, AppliedForce)>) -> Result<(), SimulationError> {
+        match scheduled.event {
+            Event::Gravity(g) => self.switch_gravity(g),
+            Event::Blow(system, blow) if self.is_system(system) => self.strike(system, blow, scheduled.time)?,
+            Event::Blow(body, blow) => {
+                if self.world.get::<Slot>(body).is_some() {
+                    blows.push((body, blow));
+                } else if self.world.get_entity(body).is_ok() {
+                    return Err(SimulationError::NoBody { what: "a blow", entity: body });
+                }
+            }
+            Event::Birth(body) => drop(self.spawn_body(*body)?),
+            Event::Appear(entity, body) if self.world.get_entity(entity).is_ok() => self.fill(entity, &body)?,
+            Event::Appear(..) => {}
+            Event::Death(system) if self.is_system(system) => self.end_system(system),
+            Event::Death(body) => drop(self.world.try_despawn(body)),
+        }
+        Ok(())
     }
 
     /// Another gravity (m/s²) from here on. What bodies gain by it where they stand is work of loads, as energy is that in the gravity of now.

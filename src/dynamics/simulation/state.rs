@@ -9,9 +9,9 @@ use super::systems::Rhythm;
 use super::{Balance, Body, Event, Simulation, SimulationError};
 use crate::algebra::spatial::Pose;
 use crate::assembly::problem::Solver;
-use crate::cluster::Trace;
 use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
 use crate::cluster::systems::Traces;
+use crate::cluster::{Probe, Trace};
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::bond::{Bond, BondPoint};
 use crate::model::contact::{Manifold, Touch};
@@ -20,7 +20,7 @@ use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::flow::Flow;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Engaged, Interaction, Lodger, OfBodies};
-use crate::model::newton_euler::{BodyForces, BodyPose, Motion, Velocity};
+use crate::model::newton_euler::{AppliedForce, BodyForces, BodyPose, Motion, Velocity};
 use crate::model::scheme::{Clock, Scheme};
 use crate::model::surface::Crossings;
 use crate::numerics::auto::Memory;
@@ -78,6 +78,8 @@ struct SavedPair {
 struct SavedSystem {
     /// of a rigid body that stands among those with slots
     slot: Option<u32>,
+    /// what kind of integrator moves it, which says what the values mean
+    scheme: String,
     /// states or coordinates, velocities, parameters, what a two-step scheme remembers, r or p
     values: [Vec<f64>; 5],
 }
@@ -139,6 +141,8 @@ pub struct SavedState {
     /// Sorted by slots.
     pairs: Vec<SavedPair>,
     pending_events: usize,
+    /// Blows of a step that was refused, by the place of their body in the list.
+    blows: Vec<(usize, AppliedForce)>,
     solver: Memory,
     /// Of an automatic time step.
     plan: Option<Plan>,
@@ -221,7 +225,7 @@ impl Simulation {
 
     /// The state between two steps; `bodies` are the entities that the builder made, in its order: at least all that ever move.
     pub fn save(&mut self, bodies: &[Entity]) -> SavedState {
-        let kept = self.save_kept();
+        let (kept, named) = (self.save_kept(), bodies);
         let world = self.world_mut();
         let body = |world: &World, entity: Entity| {
             let (slot, pose, velocity) = (world.get::<Slot>(entity)?, world.get::<BodyPose>(entity)?, world.get::<Velocity>(entity)?);
@@ -251,6 +255,8 @@ impl Simulation {
             .filter(|(_, row)| row.alive && row.inertia.is_some())
             .filter_map(|(slot, row)| Some((slot, row.seen?)))
             .collect();
+        let blows = self.waiting.iter().filter_map(|&(body, blow)| Some((named.iter().position(|&e| e == body)?, blow))).collect();
+        let world = &self.world;
         let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
         let next_slot = world.resource::<Slots>().bound();
         let solver = world.resource::<Solver>().workspace.memory.clone();
@@ -269,6 +275,7 @@ impl Simulation {
             seen,
             pairs,
             pending_events: self.events.len(),
+            blows,
             solver,
             plan: self.auto_step.as_ref().and_then(|auto| auto.plan),
             actions: self.save_rhythms(),
@@ -308,6 +315,7 @@ impl Simulation {
             return differs("pending events", state.pending_events, events);
         }
         self.check_list(bodies, events - state.pending_events)?;
+        self.check_schemes(state)?;
         // before anything is changed
         for (saved, &entity) in state.bodies.iter().zip(bodies) {
             if let Some(saved) = saved.as_ref().filter(|_| self.world().get::<Slot>(entity).is_some()) {
@@ -343,6 +351,7 @@ impl Simulation {
                 forces.z.clone_from(&saved.z);
             }
         }
+        self.waiting = state.blows.iter().filter_map(|&(place, blow)| Some((*bodies.get(place)?, blow))).collect();
         self.balance = state.balance;
         if state.clock.step > 0 {
             self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
@@ -366,12 +375,20 @@ impl Simulation {
         for entity in engaged {
             world.entity_mut(entity).insert(Engaged);
         }
+        show_probes(world);
         // the pairs that the next step will find; then the points and impulses that it would have found there
         self.detect();
         let world = self.world_mut();
-        let mut bodies = world.resource_mut::<Bodies>();
+        // detection has seen all bodies, and given driven ones the velocity of the step to come
+        for (saved, &entity) in state.bodies.iter().zip(bodies) {
+            if let (Some(saved), Some(mut velocity)) = (saved, world.get_mut::<Velocity>(entity)) {
+                *velocity = saved.velocity;
+            }
+        }
+        let rows = &mut world.resource_mut::<Bodies>().rows;
+        rows.iter_mut().for_each(|row| row.seen = None);
         for &(slot, seen) in &state.seen {
-            if let Some(row) = bodies.rows.get_mut(slot as usize) {
+            if let Some(row) = rows.get_mut(slot as usize) {
                 row.seen = Some(seen);
             }
         }
@@ -392,6 +409,22 @@ impl Simulation {
         }
         let (was, is) = (told(&saved.shape), told(&here));
         Err(SimulationError::Restored(format!("{} was {was}, and is {is}; build it as it was", self.called(entity))))
+    }
+
+    /// Whether each system has an integrator of the kind that it was saved with: a two-step scheme remembers what others do not know, and
+    /// velocities of schemes are of different moments.
+    fn check_schemes(&mut self, state: &SavedState) -> Result<(), SimulationError> {
+        let systems = sorted::<Integrator>(&mut self.world);
+        for (entity, saved) in systems.into_iter().zip(&state.systems) {
+            let here = self.world.get::<Integrator>(entity).map_or("", Integrator::kind);
+            if saved.scheme != here {
+                let name = self.label(entity);
+                let reason =
+                    format!("{name} was moved by the {} scheme, and is by the {here} scheme; give it the one that it had", saved.scheme);
+                return Err(SimulationError::Restored(reason));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a list of bodies brings back all that moves, each once, where so many of the first events have taken place.
@@ -429,7 +462,8 @@ fn saved_system(world: &World, entity: Entity) -> SavedSystem {
     } else {
         Default::default()
     };
-    SavedSystem { slot: world.get::<Slot>(entity).map(|slot| slot.0), values }
+    let scheme = world.get::<Integrator>(entity).map_or("", Integrator::kind).to_owned();
+    SavedSystem { slot: world.get::<Slot>(entity).map(|slot| slot.0), scheme, values }
 }
 
 fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
@@ -455,6 +489,31 @@ fn restore_system(world: &mut World, entity: Entity, saved: &SavedSystem) {
             if lodges {
                 entity.insert(Lodger);
             }
+        }
+    }
+}
+
+/// What probes show of the state that was restored.
+fn show_probes(world: &mut World) {
+    let time = world.resource::<Clock>().time;
+    for entity in sorted::<Probe>(world) {
+        let Some(probe) = world.get::<Probe>(entity).cloned() else { continue };
+        let x = if let Some(s) = world.get::<FirstOrder>(probe.system) {
+            s.x.clone()
+        } else if let Some(s) = world.get::<Lagrangian>(probe.system) {
+            s.q.clone()
+        } else if let Some(pose) = world.get::<BodyPose>(probe.system) {
+            coordinates(&pose.0).to_vec()
+        } else {
+            continue;
+        };
+        let lambda = match probe.interaction.map(|e| world.get::<Interaction>(e)) {
+            None => Vec::new(),
+            Some(Some(i)) => i.lambda.clone(),
+            Some(None) => continue,
+        };
+        if let Some(mut shown) = world.get_mut::<Probe>(entity) {
+            probe.read(time, &x, &lambda, &mut shown.values);
         }
     }
 }

@@ -4,8 +4,9 @@ use super::auto_step::needs_constant_step;
 use super::energy::Energy;
 use super::guests::{Guests, Handle};
 use super::run::{Simulation, SimulationError, StepReport};
+use super::state::sorted;
 use crate::cluster::systems::{Clusters, Party, Traces, fits};
-use crate::cluster::{JacobianCheck, NewtonLoop, Signal, Trace};
+use crate::cluster::{ClusterError, JacobianCheck, NewtonLoop, Signal, TimedParts, Trace};
 use crate::model::dynamical_system::{DynamicalSystem, FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::Interaction;
@@ -313,7 +314,17 @@ impl Simulation {
         let h = self.time_step();
         let clock = self.world.resource_mut::<Clock>().into_inner();
         (0..done).for_each(|_| clock.tick(h));
-        Err(SimulationError::System { step: clock.step + 1, source })
+        let step = clock.step + 1;
+        Err(SimulationError::System { step, source: self.blame(source) })
+    }
+
+    /// The part of a system that has failed in the place of the sum of all its parts, where that is known.
+    #[cold]
+    fn blame(&mut self, source: ClusterError) -> ClusterError {
+        let (ClusterError::NotFinite { time, .. } | ClusterError::Function { time, .. }) = source else { return source };
+        let parts = sorted::<TimedParts>(&mut self.world);
+        let fault = parts.into_iter().find_map(|e| self.world.get::<TimedParts>(e)?.fault(time));
+        fault.map_or(source, ClusterError::Part)
     }
 
     /// True for a dynamical system that is not a body with a slot.
@@ -329,7 +340,7 @@ impl Simulation {
     }
 
     /// What messages call a system or interaction: its name, where it has one.
-    fn label(&self, entity: Entity) -> String {
+    pub(super) fn label(&self, entity: Entity) -> String {
         let name = self.world.get::<Name>(entity).map(|n| n.as_str().to_string());
         name.map_or_else(|| format!("entity {entity}"), |n| format!("{n:?}"))
     }

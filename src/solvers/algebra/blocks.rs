@@ -26,6 +26,73 @@ pub struct BlockRows {
     diagonal: Vec<u32>,
 }
 
+/// What cannot be cut into blocks.
+///
+/// ```
+/// use drystone::algebra::blocks::{BlockFault, BlockRows};
+/// assert_eq!(BlockRows::try_from_triplets(&[], []), Err(BlockFault::NoOffsets));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlockFault {
+    /// Not even the order is there.
+    NoOffsets,
+    /// The first block begins elsewhere than at row 0.
+    Start(usize),
+    /// An offset below the one before.
+    Offset {
+        /// Its place.
+        place: usize,
+        /// Its value.
+        found: usize,
+        /// The one before.
+        before: usize,
+    },
+    /// An entry outside the matrix.
+    Entry {
+        /// Its place among the entries.
+        entry: usize,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Rows of the matrix.
+        order: usize,
+    },
+    /// More rows than block columns can count.
+    Large(usize),
+}
+
+impl std::fmt::Display for BlockFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoOffsets => write!(f, "there are no offsets; the first row of each block and then the order are needed, [0] for none"),
+            Self::Start(found) => write!(f, "offset 0 is {found}; blocks begin at row 0"),
+            Self::Offset { place, found, before } => {
+                write!(f, "offset {place} is {found}, but that before it is {before}; offsets may not fall")
+            }
+            Self::Entry { entry, row, column, order } => {
+                write!(f, "entry {entry} is at row {row}, column {column}, but the offsets end at order {order}; both have to be below it")
+            }
+            Self::Large(order) => write!(f, "the order is {order}; at most {} can be counted", u32::MAX - 1),
+        }
+    }
+}
+
+impl std::error::Error for BlockFault {}
+
+/// The number of blocks.
+fn check_offsets(offsets: &[usize]) -> Result<usize, BlockFault> {
+    let (Some(&first), Some(&order)) = (offsets.first(), offsets.last()) else { return Err(BlockFault::NoOffsets) };
+    if first != 0 {
+        return Err(BlockFault::Start(first));
+    }
+    if let Some(k) = offsets.windows(2).position(|o| o[1] < o[0]) {
+        return Err(BlockFault::Offset { place: k + 1, found: offsets[k + 1], before: offsets[k] });
+    }
+    if order >= u32::MAX as usize { Err(BlockFault::Large(order)) } else { Ok(offsets.len() - 1) }
+}
+
 impl Default for BlockRows {
     fn default() -> Self {
         Self {
@@ -43,9 +110,12 @@ impl Default for BlockRows {
 impl BlockRows {
     /// Sums entries `(row, column, value)` into blocks; `offsets` holds the first row of each block, then the order.
     ///
-    /// Every entry must lie inside the order, and `offsets` must grow from 0: readers of files check that before.
+    /// # Panics
+    ///
+    /// Where `offsets` do not begin at 0 or fall, or an entry lies outside the order; [`try_from_triplets`](Self::try_from_triplets) says so in an
+    /// error.
     pub fn from_triplets(offsets: &[usize], entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
-        let n = offsets.len() - 1;
+        let n = check_offsets(offsets).unwrap_or_else(|fault| panic!("{fault}"));
         let mut owner = vec![0u32; offsets[n]];
         for i in 0..n {
             owner[offsets[i]..offsets[i + 1]].fill(i as u32);
@@ -79,6 +149,26 @@ impl BlockRows {
         a.uniform = first.filter(|&d| sizes.clone().all(|s| s == d));
         a.find_diagonal();
         a
+    }
+
+    /// As [`from_triplets`](Self::from_triplets), of numbers that nobody has checked.
+    ///
+    /// ```
+    /// use drystone::algebra::blocks::BlockRows;
+    /// assert!(BlockRows::try_from_triplets(&[0, 2], [(0, 1, 2.0)]).is_ok());
+    /// let error = BlockRows::try_from_triplets(&[0, 2], [(0, 2, 2.0)]).unwrap_err();
+    /// assert_eq!(error.to_string(), "entry 0 is at row 0, column 2, but the offsets end at order 2; both have to be below it");
+    /// let error = BlockRows::try_from_triplets(&[0, 3, 2], []).unwrap_err();
+    /// assert_eq!(error.to_string(), "offset 2 is 2, but that before it is 3; offsets may not fall");
+    /// ```
+    pub fn try_from_triplets(offsets: &[usize], entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self, BlockFault> {
+        let n = check_offsets(offsets)?;
+        let order = offsets[n];
+        let entries: Vec<_> = entries.into_iter().collect();
+        match entries.iter().position(|(r, c, _)| *r >= order || *c >= order) {
+            Some(entry) => Err(BlockFault::Entry { entry, row: entries[entry].0, column: entries[entry].1, order }),
+            None => Ok(Self::from_triplets(offsets, entries)),
+        }
     }
 
     /// Blocks that are already in order: `starts` is the first block of each row, then their number; `columns` holds the block
@@ -310,6 +400,17 @@ impl BlockRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_cut_into_blocks_is_named() {
+        let fault = |offsets: &[usize], entry| BlockRows::try_from_triplets(offsets, [entry]).map_err(|e| e.to_string());
+        assert!(fault(&[0, 2, 2], (0, 1, 1.0)).is_ok());
+        for (offsets, row, said) in
+            [(&[][..], 0, "no offsets"), (&[1, 2], 0, "offset 0 is 1"), (&[0, 3, 2], 0, "offset 2 is 2"), (&[0, 2], 2, "row 2")]
+        {
+            assert!(fault(offsets, (row, 0, 1.0)).is_err_and(|e| e.contains(said)), "{offsets:?}");
+        }
+    }
 
     #[test]
     fn products_agree_with_the_dense_matrix_for_every_size_of_block() {

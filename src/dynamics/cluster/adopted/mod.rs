@@ -18,7 +18,7 @@ mod rows;
 
 use super::body::{RigidBody, coordinates, speeds};
 use super::link::{Joined, Level, Link};
-use super::node::{Node, System as Kind, buffer, finite, same_lagrangian};
+use super::node::{Node, System as Kind, buffer, finite, given_velocity, same_lagrangian};
 use super::second_order::Implicit;
 use super::systems::{called, put};
 use super::{ClusterError, RowsAt, State, examine};
@@ -529,9 +529,7 @@ fn symmetric_part(node: &Node, w: &mut [f64]) {
 fn hold(node: &Node, t1: f64, v: &[f64], change: &mut [f64]) -> Result<(), ClusterError> {
     let Kind::Lagrangian(s) = &node.system else { return Ok(()) };
     for p in &s.prescribed {
-        let given = [p.velocity.at(t1)];
-        finite(&given, t1, &node.name, "a prescribed velocity")?;
-        change[p.index] = given[0] - v[p.index];
+        change[p.index] = given_velocity(p, t1, &node.name)? - v[p.index];
     }
     Ok(())
 }
