@@ -323,12 +323,10 @@ impl Adopted {
             velocities.general.clear();
             velocities.general.extend_from_slice(&v0[..nv]);
         }
-        for k in 0..nv {
-            if let Some(v) = mixed.get(k) {
-                state.v[k] = *v;
-            }
-            guess[k] = state.v[k];
+        if !mixed.is_empty() {
+            state.v[..nv].copy_from_slice(&mixed[..nv]);
         }
+        guess[..nv].copy_from_slice(&state.v[..nv]);
         motion.predict(own, state, h);
         motion.momentum(own, state, t1, h)?;
         motion.factorise(own, state, t1, h)?;
