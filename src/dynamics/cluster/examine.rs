@@ -62,6 +62,7 @@ fn reads(groups: &[&str], t: f64, name: &str, what: &'static str) -> ClusterErro
 
 /// The error of a function that panics, with what it was given: most that do read beyond an end.
 #[cold]
+#[inline(never)]
 pub(super) fn panics(said: &str, at: &At, name: &str, what: &'static str) -> ClusterError {
     let size = |slice: &[f64]| if slice.first().is_some_and(|x| x.is_nan()) { "none".to_string() } else { slice.len().to_string() };
     let [x, q, v, lambda] = [at.x, at.q, at.v, at.lambda].map(size);

@@ -82,11 +82,14 @@ pub(super) fn evaluate(
     name: &str,
     what: &'static str,
 ) -> Result<(), ClusterError> {
-    if op.is_constant() {
-        op.matrix(at, columns, out);
-    } else {
+    if let Operator::Function(function) = op {
+        out.fill(0.0);
         // what unwinds from a function of the user would leave the step half done
-        watched(|| op.matrix(at, columns, out)).map_err(|said| panics(&said, at, name, what))?;
+        if let Err(said) = watched(|| function(at, out)) {
+            return Err(panics(&said, at, name, what));
+        }
+    } else {
+        op.matrix(at, columns, out);
     }
     if out.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(super::examine::not_finite(op, columns, at, out, name, what)) }
 }
