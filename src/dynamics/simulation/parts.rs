@@ -10,6 +10,7 @@
 //! contacts are found anew, its impacts are its own. Only the clock and the certificate, which is that of the worst part, know of the whole.
 
 use super::run::{Simulation, SimulationError, StepReport};
+use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::Pass;
@@ -31,7 +32,7 @@ const LITTLE: [f64; 2] = [0.1, 0.25];
 /// Halvings of a step.
 const MOST: u32 = 12;
 /// Turn of a body (rad) beyond which passes that were mixed are not believed.
-const MIXED: f64 = 1.0;
+const MIXED: f64 = 0.25;
 /// Halvings where passes do not settle though little turns, as where a chain is jerked: an impulse P turns a link of mass m and length l by
 /// h P/(m l).
 const UNSETTLED: u32 = 6;
@@ -73,7 +74,7 @@ impl Simulation {
             let hard = match tried {
                 // mixed passes settle at turns of which there are several
                 Ok(true) => self.world.resource::<Mixing>().is_mixed() && self.largest_spin() > MIXED,
-                Ok(false) => cut < UNSETTLED || self.turned_far(),
+                Ok(false) => cut < UNSETTLED && self.is_solved() || self.turned_far(),
                 Err(_) => self.turned_far(),
             };
             if jointed && cut < MOST && (hard || self.largest_turn(new_angular) > FAR) {
@@ -130,6 +131,11 @@ impl Simulation {
             return true;
         }
         self.largest_spin() > LITTLE[0]
+    }
+
+    /// Whether the problem of the last pass was solved: shorter parts help where passes go astray, not where their problems are hard.
+    fn is_solved(&self) -> bool {
+        self.world.resource::<StepProblem>().report.converged()
     }
 
     /// Largest angle (rad) by which bodies in joints, or those that meet such bodies, turn in the step that has just been tried; infinite where one
