@@ -65,12 +65,11 @@ impl Mixing {
         if round < KNOWN {
             return;
         }
-        if round == KNOWN {
+        if round == KNOWN || change > WORSE * self.least {
             self.memory.begin(WINDOW);
-        } else if change > WORSE * self.least {
-            self.memory.restart();
+            self.least = f64::INFINITY;
         }
-        self.least = if self.memory.is_fresh() { change } else { self.least.min(change) };
+        self.least = self.least.min(change);
         let more = self.memory.mix(&self.missed, &mut self.found);
         self.mixed = more && round >= EAGER;
         self.eager |= self.mixed;

@@ -64,11 +64,6 @@ impl Anderson {
         self.fresh = true;
     }
 
-    /// Whether it remembers nothing.
-    pub fn is_fresh(&self) -> bool {
-        self.fresh
-    }
-
     /// Moves `x` to the accelerated point, given `g = g(x)`; true when it is more than g itself.
     pub fn step(&mut self, x: &mut [f64], g: &[f64]) -> bool {
         let mut f = std::mem::take(&mut self.moved);

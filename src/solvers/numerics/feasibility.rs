@@ -160,7 +160,7 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
             found.soft.clone_from(&answer);
         }
         let give = given(p, &answer.reactions, stiffness);
-        let worst = worst(p, &give);
+        let worst = largest(p, &give);
         fades = worst <= before / growth.sqrt();
         if worst <= tolerance && (worst <= NOTHING * tolerance || certify(p, &mut answer).error() <= tolerance) {
             fades = true;
@@ -192,7 +192,7 @@ fn given(p: &MixedProblem, r: &Reactions, stiffness: f64) -> Give {
 }
 
 /// The most of it, in scales of the rows.
-fn worst(p: &MixedProblem, give: &Give) -> f64 {
+fn largest(p: &MixedProblem, give: &Give) -> f64 {
     let part = |s: f64, scale: f64| if scale > 0.0 { s / scale } else { s };
     let contacts = p.contacts.iter().zip(&give.contacts).map(|(c, &s)| part(s, c.scale));
     let size = |block: &Block| give.blocks[block.first..][..block.rows].iter().fold(0.0f64, |most, s| most.max(s.abs()));

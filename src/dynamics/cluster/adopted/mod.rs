@@ -90,7 +90,7 @@ pub(crate) struct Adopted {
     /// coordinates at start, middle and end; those of the last are the iterate
     q: [Vec<f64>; 3],
     state: State,
-    /// velocities at the start, and those that the passes start from and by how much they miss
+    /// velocities at the start, and those that a pass starts from
     v0: Vec<f64>,
     guess: Vec<f64>,
     free: Vec<f64>,

@@ -460,15 +460,14 @@ impl<'a> Tries<'a> {
         }
         let Some(slack) = self.contradicts().cloned() else { return false };
         // friction asks for more room
-        let stiff = if self.p.spins.is_empty() { Some(self.stiffened()) } else { None };
-        match stiff {
+        match self.p.spins.is_empty().then(|| self.follow()) {
             Some(Stiffened { give: Some(give), soft, .. }) => self.relax(Method::Contradiction, give, Some(&soft)),
             _ => self.relax(Method::Contradiction, Give { contacts: slack, ..Give::default() }, None),
         }
     }
 
-    /// Contacts that give way less and less.
-    fn stiffened(&mut self) -> Stiffened {
+    /// Where rows that give way less and less lead to.
+    fn follow(&mut self) -> Stiffened {
         let stiff = stiffen(self.p, &self.ray, self.auto.tolerance, &mut self.work.newton);
         self.best.factorisations += stiff.factorisations;
         stiff
@@ -487,7 +486,7 @@ impl<'a> Tries<'a> {
             return false;
         }
         self.stiffened = true;
-        let stiff = self.stiffened();
+        let stiff = self.follow();
         if let Some(give) = stiff.give {
             // there are other solutions beside a jam now and then; those with reactions beyond all bounds are none
             let other = self.rows() <= PATIENT_ROWS && self.p.lagged.is_empty() && self.library() && !overworks(self.p, self.answer);
