@@ -117,6 +117,32 @@ fn a_strut_jams_below_the_angle_of_friction_and_gives_way_above() {
     }
 }
 
+/// A link of 1.1 kg that hangs on a joint close to a wall, half of it in the wall, `mu` enough to hold it there.
+fn buried(joint: &str, mu: f64, drift: &str, [step, tolerance]: [f64; 2]) -> String {
+    format!(
+        "[time]\nstep = {step}\nend = {}\ndrift = \"{drift}\"\n[solver]\ntolerance = {tolerance}\n[contact]\nmu = {mu}\n\
+         [[bodies]]\nname = \"link\"\nshape = {{ kind = \"capsule\", radius = 0.02, half_height = 0.031 }}\nposition = [0.021, 0, 0.556]\n\
+         mass = 1.1\nrotation = {{ axis = [0, 1, 0], angle = -0.423 }}\n\
+         [[joints]]\nname = \"pin\"\nbody1 = \"link\"\nbody2 = \"world\"\nanchor = [0, 0, 0.603]\n{joint}\n\
+         [[bodies]]\nname = \"wall\"\nshape = {{ kind = \"half_space\", normal = [1, 0, -0.294] }}\nposition = [-0.1, 0, 0.051]\nmotion = \"static\"\n",
+        300.0 * step
+    )
+}
+
+/// What a joint bears against friction is a solution at any size. Asked to part, the link could not, and what had grown stayed: 1e16 N after a few steps.
+#[test]
+fn a_joint_does_not_keep_what_has_grown_against_friction() {
+    let universal = "kind = \"universal\"\naxis = [0, 1, 0]\nacross = [0.91186, 0, 0.4105]";
+    for joint in [universal, "kind = \"spherical\"", "kind = \"revolute\"\naxis = [0, 1, 0]"] {
+        for (mu, drift, settings) in [(2.0, "projection", [5e-4, 1e-3]), (1.0, "velocity", [2e-3, 1e-6]), (3.0, "projection", [1e-3, 1e-9])]
+        {
+            let (_, s) = run_text(&buried(joint, mu, drift, settings));
+            assert_eq!((s.unconverged_steps, s.infeasible_steps), (0, 0), "{joint} {mu}: {s}");
+            assert!(s.energy.joint_work_J.abs() < 1e-6 && s.energy.balance_error < 1e-6, "{joint} {mu}: {:?}", s.energy);
+        }
+    }
+}
+
 /// A paddle that turns presses one ball on a wall, and another one goes free beside it. Friction of 3 was too much for the method that followed contacts that
 /// give way; the step was missed by 1.4e-5 after 104 068 sweeps.
 #[test]

@@ -366,8 +366,6 @@ impl StepProblem {
             self.kept |= self.feedback[k] < 0.0;
             self.problem.contacts[k].b.x -= std::mem::take(&mut self.feedback[k]);
             self.problem.spare[k] = 0.0;
-            // what has grown against each other is no guess
-            self.answer.reactions.contacts[k] = DVec3::ZERO;
         }
         true
     }

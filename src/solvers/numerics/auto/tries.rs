@@ -143,7 +143,7 @@ impl<'a> Tries<'a> {
         if self.asks() && runs_away(self.p, self.answer) {
             let grown = grown(&self.answer.reactions.contacts);
             if self.could_ask_for_less(&grown) {
-                self.answer.wedged = grown;
+                self.ask_for_less(grown);
             }
             return report;
         }
@@ -448,8 +448,19 @@ impl<'a> Tries<'a> {
 
     /// The best answer, and the contacts that are to ask for less.
     fn asking_for_less(&mut self) -> Report {
-        self.answer.wedged = std::mem::take(&mut self.less);
+        let less = std::mem::take(&mut self.less);
+        self.ask_for_less(less);
         self.best
+    }
+
+    /// What has grown against each other is no guess, nor is what joints bear of it: it is a solution at any size where nothing is asked, and would stay.
+    fn ask_for_less(&mut self, less: Vec<bool>) {
+        let reactions = &mut self.answer.reactions;
+        for rows in [&mut reactions.contacts, &mut reactions.spins] {
+            rows.iter_mut().zip(&less).filter(|(_, less)| **less).for_each(|(r, _)| *r = DVec3::ZERO);
+        }
+        reactions.blocks.fill(0.0);
+        self.answer.wedged = less;
     }
 
     /// Whether no velocities at all keep the bodies out of each other; then the answer of least violation. A misfit that moves nothing

@@ -425,7 +425,7 @@ pub struct Answer {
     /// Where constraints contradict each other, the velocity by which each contact gives way (m/s); empty where they do not.
     pub slack: Vec<f64>,
     /// Contacts whose reactions grow against each other as friction wedges bodies, some of which are asked to part
-    /// ([`MixedProblem::spare`]): they are no guess for the problem that asks for less. Empty without any.
+    /// ([`MixedProblem::spare`]): none is left of those for the problem that asks for less. Empty without any.
     pub wedged: Vec<bool>,
 }
 
