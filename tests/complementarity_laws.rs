@@ -199,6 +199,37 @@ fn exponential_examples_are_solved() {
     assert!(solve("murty", murty(n)).0.iterations < 40);
 }
 
+/// Costs of a game of two players, integers from 1 to 9: many ties.
+fn game(m: usize, n: usize, seed: usize) -> Lcp {
+    let mut state = seed as u32 + 1;
+    let mut draw = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(1 + (state >> 16) % 9)
+    };
+    let size = m + n;
+    let mut matrix = vec![0.0; size * size];
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        matrix[i * size + m + j] = draw();
+        matrix[(m + j) * size + i] = draw();
+    }
+    Lcp { m: Matrix::dense(size, size, matrix), q: vec![-1.0; size] }
+}
+
+/// Lemke's covering vectors all end on a ray: the path has to miss a pair instead.
+#[test]
+fn games_of_two_players_have_an_equilibrium() {
+    for (seed, (m, n)) in [(2, 3), (7, 4), (25, 21), (40, 50), (9, 50), (60, 11), (33, 33), (1, 5)].into_iter().enumerate() {
+        let p = game(m, n, seed);
+        for solver in ["auto", "lemke"] {
+            let (report, z, w) = solve(solver, p.clone());
+            assert_eq!(report.status, Status::Converged, "{solver} {m} × {n}: {report:?}");
+            // no pure strategy costs a player less than the mixed one does
+            assert!(z.iter().chain(&w).all(|x| *x >= -1e-9) && z.iter().zip(&w).all(|(z, w)| z * w <= 1e-9), "{solver} {m} × {n}");
+            assert!(z[..m].iter().sum::<f64>() > 0.0 && z[m..].iter().sum::<f64>() > 0.0, "{solver} {m} × {n}");
+        }
+    }
+}
+
 #[test]
 fn an_example_that_makes_naive_pivoting_cycle_is_solved() {
     let p = Lcp { m: Matrix::dense(3, 3, vec![1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0]), q: vec![-1.0; 3] };

@@ -6,18 +6,19 @@
 //! ```
 //!
 //! An entering z may also reach its other bound, and then its own w enters: this is the normal-map homotopy that PATH follows,
-//! which for an affine problem is a single path. Free unknowns are made basic first, by complete pivoting, with two by two
+//! which for an affine problem is a single path. Where z_k and then the z_j that it calls for make the first basis feasible without t, as in
+//! a game of two players, the path misses the pair k instead, until z_k or w_k leaves. Free unknowns are made basic first, by complete pivoting, with two by two
 //! pivots where the block of equations is singular; what is singular even so is made regular by proximal steps.
 //!
 //! - Cost: `2 n²` operations a pivot; from n/2 to 2n pivots on most problems, up to `2ⁿ − 1` on Murty's.
 //! - Safe: rows and columns are equilibrated (powers of two), near ties (Harris) are broken by t first, then
 //!   lexicographically, so that degenerate problems do not cycle, or, on the second try, by the size of the pivot; the final basis is factorised
-//!   anew and refined; several covering vectors d are tried.
+//!   anew and refined; several covering vectors d are tried, then paths without t that miss one pair of labels.
 //! - Wins: copositive-plus, P0, degenerate, n up to some hundreds. A ray proves nothing outside those classes: [`super::infeasibility`]
 //!   does. Fails: some Q₀ matrices of mixed sign, where [`super::Enumeration`] or [`super::Newton`] finds a solution.
 //! - Measured: a degenerate game of 40 unknowns (`lcp_tobenna`, where no other solver of the room arrives) 126 pivots, 0.25 ms; 65 equations
 //!   and 156 pairs (`deltasigma`) 91 pivots, 3 ms. All but the infeasible one of 16 LCPs, 13 of 14 MLCPs, 5 of 5 relays of the collection.
-//! - Source: Lemke 1965; Cottle, Pang, Stone, *The Linear Complementarity Problem* (2009), §4.4; box form: Cao and Ferris 1996.
+//! - Source: Lemke 1965; Lemke and Howson 1964 (a missing pair); Cottle, Pang, Stone, *The Linear Complementarity Problem* (2009), §4.4; box form: Cao and Ferris 1996.
 
 use super::basis::State;
 use super::form::{Form, Scaling};
@@ -90,6 +91,22 @@ impl ComplementaritySolver for Lemke {
             if end == End::Stopped || outcome.iterations >= self.max_pivots {
                 outcome.status = Status::BudgetSpent;
                 break;
+            }
+        }
+        for pair in 0..self.coverings.min(n) {
+            if best_rel <= self.tolerance || singular || outcome.status == Status::BudgetSpent {
+                break;
+            }
+            let budget = self.max_pivots.saturating_sub(outcome.iterations).div_ceil(2);
+            let Some((end, pivots)) = path_of_pair(&mut scratch.tableau, &scaled, pair, budget, outcome.iterations, watch) else { break };
+            outcome.iterations += pivots;
+            let rel = settle(form, self.tolerance, scratch, z, w, &mut outcome, watch);
+            if rel < best_rel {
+                best_rel = rel;
+                best.copy_from_slice(z);
+            }
+            if end == End::Stopped || outcome.iterations >= self.max_pivots {
+                outcome.status = Status::BudgetSpent;
             }
         }
         if best_rel > self.tolerance && outcome.status != Status::BudgetSpent && (singular || self.proximal_steps > 0) {
@@ -218,26 +235,13 @@ pub(super) fn path(tableau: &mut Tableau, form: &Form, attempt: usize, budget: u
     if !tableau.enter_free(form) {
         return (End::Singular, 0);
     }
-    // the least t that makes the one-sided rows feasible
-    let (mut t, mut blocking) = (0.0, None);
     for r in 0..n {
         let (lower, upper) = range(form, tableau, tableau.rows[r]);
-        let (violation, d) = match (lower.is_finite(), upper.is_finite()) {
-            (true, false) => (lower - tableau.x[r], covering(form, r, attempt)),
-            (false, true) => (tableau.x[r] - upper, -covering(form, r, attempt)),
-            _ => (0.0, 0.0),
-        };
-        tableau.cover(r, d);
-        if d == 0.0 || violation <= 0.0 {
-            continue;
-        }
-        let needed = violation / d.abs();
-        let tied = (needed - t).abs() <= 1e-14 * t;
-        // of two rows that tie the one that the lexicographic perturbation holds longest
-        if if tied { blocking.is_some_and(|k| precedes(tableau, (k, -tableau.at(k, n)), (r, -d))) } else { needed > t } {
-            (t, blocking) = (needed, Some(r));
-        }
+        let sign = f64::from(i8::from(lower.is_finite()) - i8::from(upper.is_finite()));
+        tableau.cover(r, sign * covering(form, r, attempt));
     }
+    let blocking = last_to_stand(tableau, form, n);
+    let mut t = blocking.map_or(0.0, |(_, t)| t);
     // two-sided rows (from two by two pivots) are led back to their middle
     let mut two_sided = None;
     for r in 0..n {
@@ -259,13 +263,103 @@ pub(super) fn path(tableau: &mut Tableau, form: &Form, attempt: usize, budget: u
     let mut entering = n;
     let mut direction = -1.0;
     let mut value = t;
-    if let Some(r) = blocking {
+    if let Some((r, _)) = blocking {
         let leaving = tableau.rows[r];
         tableau.pivot(r, n, t);
         (entering, direction, value) = successor(form, tableau, leaving);
     }
+    follow(tableau, form, Missing::Cover, (entering, direction, value), attempt, budget, before, watch)
+}
+
+/// What a path goes without until it leaves the basis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Cover,
+    /// complementarity of this pair
+    Pair(usize),
+}
+
+impl Missing {
+    /// Whether the path ends where this variable leaves.
+    fn ends_with(self, v: Variable) -> bool {
+        match self {
+            Self::Cover => v == Variable::Cover,
+            Self::Pair(k) => v == Variable::Z(k) || v == Variable::W(k),
+        }
+    }
+}
+
+/// The path that misses the pair k, from where z_k and then the z_j that it calls for make all rows feasible; `None` where they do not.
+fn path_of_pair(tableau: &mut Tableau, form: &Form, k: usize, budget: usize, before: usize, watch: &mut Watch) -> Option<(End, usize)> {
+    let n = form.order();
+    if !(0..n).all(|i| form.lower[i].is_finite() && form.upper[i].is_infinite()) {
+        return None;
+    }
+    tableau.start(form);
+    let mut column = k;
+    for pivots in 1..=2 {
+        if (0..n).any(|r| tableau.at(r, column) < 0.0) {
+            return None;
+        }
+        let (r, theta) = last_to_stand(tableau, form, column)?;
+        let leaving = tableau.rows[r];
+        let value = match tableau.columns[column] {
+            Variable::Z(i) => tableau.resting[i],
+            _ => 0.0,
+        };
+        tableau.slide(column, theta);
+        tableau.pivot(r, column, value + theta);
+        let stands = (0..n).all(|r| tableau.x[r] >= range(form, tableau, tableau.rows[r]).0);
+        let next = successor(form, tableau, leaving);
+        match (stands, Missing::Pair(k).ends_with(leaving)) {
+            (true, true) => return Some((End::Solved, pivots)),
+            (true, false) => {
+                let (end, others) = follow(tableau, form, Missing::Pair(k), next, 0, budget, before + pivots, watch);
+                return Some((end, pivots + others));
+            }
+            (false, true) => return None,
+            (false, false) => column = next.0,
+        }
+    }
+    None
+}
+
+/// The row that is the last to become feasible as the nonbasic variable of column c grows, and what that takes; of two rows that tie the one that the
+/// lexicographic perturbation holds longest.
+fn last_to_stand(tableau: &Tableau, form: &Form, c: usize) -> Option<(usize, f64)> {
+    let mut last: Option<(usize, f64)> = None;
+    for r in 0..tableau.n {
+        let rate = tableau.at(r, c);
+        let (lower, upper) = range(form, tableau, tableau.rows[r]);
+        let violation = if rate > 0.0 { lower - tableau.x[r] } else { tableau.x[r] - upper };
+        if rate == 0.0 || violation <= 0.0 || !violation.is_finite() {
+            continue;
+        }
+        let needed = violation / rate.abs();
+        let later = last.is_none_or(|(k, t)| {
+            let tied = (needed - t).abs() <= 1e-14 * t;
+            if tied { precedes(tableau, (k, -tableau.at(k, c)), (r, -rate)) } else { needed > t }
+        });
+        if later {
+            last = Some((r, needed));
+        }
+    }
+    last
+}
+
+/// Follows a path from the variable that enters (its column, direction and value) to its end.
+fn follow(
+    tableau: &mut Tableau,
+    form: &Form,
+    missing: Missing,
+    (mut entering, mut direction, mut value): (usize, f64, f64),
+    attempt: usize,
+    budget: usize,
+    before: usize,
+    watch: &mut Watch,
+) -> (End, usize) {
     for pivots in 1..=budget {
-        let step = ratio_test(form, tableau, entering, direction, attempt);
+        let step = ratio_test(form, tableau, missing, entering, direction, attempt);
         let own = match tableau.columns[entering] {
             Variable::Z(i) => {
                 if direction > 0.0 {
@@ -308,7 +402,7 @@ pub(super) fn path(tableau: &mut Tableau, form: &Form, attempt: usize, budget: u
             tableau.resting[i] = if rate > 0.0 { form.upper[i] } else { form.lower[i] };
         }
         tableau.pivot(r, entering, value + direction * theta);
-        if leaving == Variable::Cover {
+        if missing.ends_with(leaving) {
             return (End::Solved, pivots);
         }
         (entering, direction, value) = successor(form, tableau, leaving);
@@ -357,7 +451,7 @@ fn range(form: &Form, tableau: &Tableau, v: Variable) -> (f64, f64) {
 }
 
 /// The row that blocks first and the step to it.
-fn ratio_test(form: &Form, tableau: &Tableau, entering: usize, direction: f64, attempt: usize) -> Option<(usize, f64)> {
+fn ratio_test(form: &Form, tableau: &Tableau, missing: Missing, entering: usize, direction: f64, attempt: usize) -> Option<(usize, f64)> {
     let n = tableau.n;
     let largest = (0..n).fold(0.0f64, |m, r| m.max(tableau.at(r, entering).abs()));
     let tiny = 1e-11 * largest.max(1e-3);
@@ -387,7 +481,7 @@ fn ratio_test(form: &Form, tableau: &Tableau, entering: usize, direction: f64, a
         if theta > widest {
             continue;
         }
-        if tableau.rows[r] == Variable::Cover {
+        if missing.ends_with(tableau.rows[r]) {
             return Some((r, theta));
         }
         let better = match best {

@@ -2,7 +2,7 @@
 
 use super::statement::Stated;
 use super::{Answer, Settings, Solution};
-use crate::numerics::complementarity::{ComplementaritySolver, LARGEST_DENSE, Workspace};
+use crate::numerics::complementarity::{ComplementaritySolver, Feasibility, LARGEST_DENSE, Workspace};
 use crate::numerics::global::{GlobalProblem, GlobalSolver, Reduced};
 use crate::numerics::local::{LocalProblem, LocalSolver, auto::Auto};
 use crate::numerics::route::{RoutedProblem, Router};
@@ -87,7 +87,8 @@ pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Setting
     if report.converged() && ask.measure.of(&report.errors()) > ask.tolerance {
         report.status = Status::Stalled;
     }
-    match workspace.decided().filter(|_| statement.unknowns() == statement.rows()) {
+    // undecided in the units of the solver it may be a proof in those of the problem
+    match workspace.decided().filter(|decided| statement.unknowns() == statement.rows() && !matches!(decided, Feasibility::Unknown)) {
         Some(decided) => {
             let proof = decided.proof().filter(|_| report.status == Status::Inconsistent);
             Ok(Answer { certificate: proof.map(|proof| proof.multipliers).unwrap_or_default(), ..answer(s, report) })
