@@ -424,7 +424,7 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
         .chain([solid, packing.temperature(), packing.unbalanced()])
         .chain([fx.x, fy.y, fz.z, fy.x, fz.y, fx.z])
         .chain((0..3).flat_map(|i| [stress.x_axis[i], stress.y_axis[i], stress.z_axis[i]]))
-        .chain(flow(packing, volume))
+        .chain(flow(packing, volume, whole.cell.round([low, high])))
         .chain(packing.centre().to_array());
     row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
     row
