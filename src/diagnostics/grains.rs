@@ -94,12 +94,6 @@ impl Link {
         let ends = [(self.force, self.arms[0]), (-self.force, self.arms[1])];
         self.grains.into_iter().zip(ends).filter_map(|(grain, (force, arm))| Some((grain?, force, arm)))
     }
-
-    /// Whether the next link is one with the same neighbour.
-    fn goes_on(&self, next: &Self) -> bool {
-        // walls have no number: points of one grain with walls are told apart by their normals
-        self.grains == next.grains && (self.grains.iter().all(Option::is_some) || self.normal.dot(next.normal) > 0.999)
-    }
 }
 
 /// Grains, and the forces that act on them.
@@ -274,14 +268,14 @@ impl Packing {
     /// Normal and force (N) of each contact, from the second to the first and on the first: of each point that bears a force, of a pair that
     /// mortar or a neck holds the sum.
     pub fn contacts(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
-        let same = |a: &Link, b: &Link| a.bonded && b.bonded && a.goes_on(b);
+        let same = |a: &Link, b: &Link| a.bonded && b.bonded && a.slots == b.slots;
         self.links.chunk_by(same).map(|points| (points[0].normal, points.iter().map(|link| link.force).sum()))
     }
 
     /// Neighbours of each grain, a pair that touches at several points counted once.
     fn neighbours(&self) -> Vec<u32> {
         let mut count = vec![0; self.grains.len()];
-        let pairs = self.links.chunk_by(Link::goes_on);
+        let pairs = self.links.chunk_by(|a, b| a.slots == b.slots);
         pairs.flat_map(|points| points[0].grains.into_iter().flatten()).for_each(|grain| count[grain] += 1);
         count
     }
@@ -430,7 +424,7 @@ pub fn row(time: f64, whole: &Packing, bounds: Option<[DVec3; 2]>) -> [f64; COLU
         .chain([solid, packing.temperature(), packing.unbalanced()])
         .chain([fx.x, fy.y, fz.z, fy.x, fz.y, fx.z])
         .chain((0..3).flat_map(|i| [stress.x_axis[i], stress.y_axis[i], stress.z_axis[i]]))
-        .chain(flow(packing, volume))
+        .chain(flow(packing, volume, whole.cell.round([low, high])))
         .chain(packing.centre().to_array());
     row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
     row

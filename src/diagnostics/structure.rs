@@ -10,7 +10,7 @@
 //! d is the mean by volume: with it mixtures of two sizes flow by the law of one (P. Rognon et al., Phys. Fluids 19, 2007, 058101).
 
 use super::grains::{Grain, Packing, outer};
-use glam::{DMat3, DVec3};
+use glam::{BVec3, DMat3, DVec3};
 use std::f64::consts::PI;
 
 /// Distances up to `largest` (m) in so many equal bins: the middle of each, and g there. Along periodic axes over which the box is the whole of
@@ -28,8 +28,8 @@ use std::f64::consts::PI;
 /// ```
 pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64, bins: usize) -> Vec<[f64; 2]> {
     let cell = &packing.cell;
-    let round = [0, 1, 2].map(|a| cell.periodic(a) && low[a] <= cell.low[a] && high[a] >= cell.high[a]);
-    let inside = |x: DVec3, margin: f64| (0..3).all(|a| round[a] || (low[a] + margin..=high[a] - margin).contains(&x[a]));
+    let round = cell.round([low, high]);
+    let inside = |x: DVec3, margin: f64| (0..3).all(|a| round.test(a) || (low[a] + margin..=high[a] - margin).contains(&x[a]));
     let mut there: Vec<DVec3> = packing.grains.iter().map(|g| g.position).filter(|x| inside(*x, 0.0)).collect();
     there.sort_by(|a, b| a.x.total_cmp(&b.x));
     let shifts: Vec<DVec3> = cell.neighbours().collect();
@@ -47,7 +47,7 @@ pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64
             }
         }
     }
-    let edge = |a: usize| if round[a] { cell.high[a] - cell.low[a] } else { high[a] - low[a] };
+    let edge = |a: usize| if round.test(a) { cell.high[a] - cell.low[a] } else { high[a] - low[a] };
     let density = there.len() as f64 / (edge(0) * edge(1) * edge(2));
     let row = |(k, count): (usize, &u64)| {
         let (inner, outer) = (k as f64 * bin, (k + 1) as f64 * bin);
@@ -93,28 +93,38 @@ pub fn extent(packing: &Packing, axis: DVec3) -> [f64; 2] {
 
 /// How the velocities of grains change with their place: the ∇v (1/s, columns by the axis of the derivative) of the linear flow that misses
 /// their velocities least, by squares and mass. Across a plane that holds all grains nothing changes; not a number where they lie on a line.
+/// Along axes that are `round` ([`Cell::round`](crate::model::periodic::Cell::round)) velocities come back to what they were, but for the shear of
+/// the cell: there it is that of the cell, wherever this is cut.
 ///
 /// ```
 /// use drystone::diagnostics::{grains::{Grain, Packing}, structure::velocity_gradient};
-/// use glam::DVec3;
+/// use glam::{BVec3, DVec3};
 /// let grain = |position: DVec3| Grain { position, velocity: DVec3::X * 3.0 * position.z, mass: 1.0, ..Grain::default() };
 /// let packing = Packing { grains: [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(grain).to_vec(), ..Packing::default() };
-/// assert!((velocity_gradient(&packing).z_axis - DVec3::X * 3.0).length() < 1e-13);
+/// assert!((velocity_gradient(&packing, BVec3::FALSE).z_axis - DVec3::X * 3.0).length() < 1e-13);
 /// ```
-pub fn velocity_gradient(packing: &Packing) -> DMat3 {
-    let grains = &packing.grains;
+pub fn velocity_gradient(packing: &Packing, round: BVec3) -> DMat3 {
+    let Packing { grains, cell, .. } = packing;
+    let imposed = DMat3::from_cols(cell.drift(DVec3::X), cell.drift(DVec3::Y), cell.drift(DVec3::Z));
+    if round.all() {
+        return imposed;
+    }
     let mass: f64 = grains.iter().map(|g| g.mass).sum();
-    let mean = |of: fn(&Grain) -> DVec3| grains.iter().map(|g| g.mass * of(g)).sum::<DVec3>() / mass;
-    let (middle, drift) = (mean(|g| g.position), mean(|g| g.velocity));
+    let mean = |of: &dyn Fn(&Grain) -> DVec3| grains.iter().map(|g| g.mass * of(g)).sum::<DVec3>() / mass;
+    let against = |g: &Grain| g.velocity - imposed * g.position;
+    let (middle, drift) = (mean(&|g| g.position), mean(&against));
     let (mut spread, mut flow) = (DMat3::ZERO, DMat3::ZERO);
+    let mut largest = 0.0;
     for g in grains {
-        let (x, v) = (g.position - middle, g.velocity - drift);
+        let (x, v) = (g.position - middle, against(g) - drift);
+        largest += g.mass * x.length_squared() / 3.0;
+        let x = DVec3::select(round, DVec3::ZERO, x);
         spread += g.mass * outer(x, x);
         flow += g.mass * outer(v, x);
     }
-    let largest = trace(spread) / 3.0;
+    spread += DMat3::from_diagonal(DVec3::select(round, DVec3::splat(largest), DVec3::ZERO));
     if spread.determinant() > FLAT * largest * largest * largest {
-        return flow * spread.inverse();
+        return imposed + flow * spread.inverse();
     }
     // grains in a plane: nothing changes across it
     let [x, y, z] = [spread.x_axis, spread.y_axis, spread.z_axis];
@@ -122,7 +132,7 @@ pub fn velocity_gradient(packing: &Packing) -> DMat3 {
     if across.length() > FLAT * largest * largest {
         let n = across.normalize();
         spread += largest * outer(n, n);
-        return (flow - outer(flow * n, n)) * spread.inverse();
+        return imposed + (flow - outer(flow * n, n)) * spread.inverse();
     }
     DMat3::NAN
 }
@@ -161,14 +171,14 @@ pub fn inertial_number(rate: f64, diameter: f64, density: f64, stress: DMat3) ->
 ///
 /// ```
 /// use drystone::diagnostics::{grains::Packing, structure::flow};
-/// assert!(flow(&Packing::default(), 1.0).iter().all(|x| x.is_nan()));
+/// assert!(flow(&Packing::default(), 1.0, glam::BVec3::FALSE).iter().all(|x| x.is_nan()));
 /// ```
-pub fn flow(packing: &Packing, volume: f64) -> [f64; 2] {
+pub fn flow(packing: &Packing, volume: f64, round: BVec3) -> [f64; 2] {
     let grains = &packing.grains;
     let sum = |of: &dyn Fn(&Grain) -> f64| grains.iter().map(of).sum::<f64>();
     let (mass, solid) = (sum(&|g| g.mass), sum(&|g| g.volume));
     let mean = |of: fn(&Grain) -> DVec3| grains.iter().map(|g| g.mass * of(g)).sum::<DVec3>() / mass;
-    let (middle, drift, gradient) = (mean(|g| g.position), mean(|g| g.velocity), velocity_gradient(packing));
+    let (middle, drift, gradient) = (mean(|g| g.position), mean(|g| g.velocity), velocity_gradient(packing, round));
     let kinetic = grains.iter().fold(DMat3::ZERO, |sum, g| {
         let v = g.velocity - drift - gradient * (g.position - middle);
         sum + g.mass * outer(v, v)
@@ -185,7 +195,7 @@ fn trace(m: DMat3) -> f64 {
 mod tests {
     use super::*;
     use crate::algebra::random::Sequence;
-    use crate::model::periodic::Cell;
+    use crate::model::periodic::{Cell, Shear};
 
     fn packing(places: impl Iterator<Item = DVec3>) -> Packing {
         let grain = |position| Grain { position, volume: 1.0, radius: Some(0.1), ..Grain::default() };
@@ -271,18 +281,47 @@ mod tests {
             .collect();
         let packing = Packing { grains: still.clone(), ..Packing::default() };
         let largest = |m: DMat3| m.to_cols_array().into_iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        assert!(largest(velocity_gradient(&packing) - gradient) < 1e-11);
+        assert!(largest(velocity_gradient(&packing, BVec3::FALSE) - gradient) < 1e-11);
         // noise changes the gradient by its size over the spread and √N, and makes the pressure
         let noisy = still.iter().map(|g| Grain { velocity: g.velocity + vector(0.3), ..*g }).collect();
         let packing = Packing { grains: noisy, ..Packing::default() };
-        assert!(largest(velocity_gradient(&packing) - gradient) < 0.06);
-        let [rate, number] = flow(&packing, 2.0);
+        assert!(largest(velocity_gradient(&packing, BVec3::FALSE) - gradient) < 0.06);
+        let [rate, number] = flow(&packing, 2.0, BVec3::FALSE);
         assert!((rate - shear_rate(gradient)).abs() < 0.1);
         // a component that is evenly spread over ±a has the mean square a²/3
         let mass: f64 = packing.grains.iter().map(|g| g.mass).sum();
         let pressure = mass * 0.03 / 2.0;
         let expected = rate * packing.grains[0].diameter() * (mass / 4.0 / pressure).sqrt();
         assert!((number / expected - 1.0).abs() < 0.02, "{number} {expected}");
+    }
+
+    #[test]
+    fn the_flow_of_a_periodic_cell_is_that_of_its_shear_wherever_it_is_cut() {
+        let mut random = Sequence::new(11);
+        let mut vector = || DVec3::from_array(std::array::from_fn(|_| random.next_between(-1.0, 1.0)));
+        let [closed, open] = [Some([-1.0, 1.0]), None];
+        for (axes, rate) in [([closed; 3], 4.0), ([closed; 3], 0.0), ([closed, closed, open], 0.0)] {
+            let cell = Cell::new(axes).unwrap_or_else(|e| panic!("{e}"));
+            let cell = if rate > 0.0 { cell.sheared(Shear { across: 2, along: 0, rate }).unwrap_or_else(|e| panic!("{e}")) } else { cell };
+            let up = 3.0 * DVec3::X;
+            let mut grain = || {
+                let (position, velocity) = (vector(), vector());
+                let flow = if axes[2].is_some() { cell.flow(position) } else { up * position.z };
+                Grain { position, velocity: velocity + flow, mass: 1.0, volume: 0.01, ..Grain::default() }
+            };
+            let here = Packing { grains: (0..50).map(|_| grain()).collect(), cell, ..Packing::default() };
+            let moved = |g: &Grain| {
+                let shift = DVec3::new(if g.position.x < 0.2 { 2.0 } else { 0.0 }, if g.position.y > 0.1 { -2.0 } else { 0.0 }, 0.0);
+                Grain { position: g.position + shift, ..*g }
+            };
+            let there = Packing { grains: here.grains.iter().map(moved).collect(), ..here.clone() };
+            let round = cell.round([DVec3::NEG_INFINITY, DVec3::INFINITY]);
+            let [a, b] = [&here, &there].map(|packing| velocity_gradient(packing, round));
+            assert!((a - b).to_cols_array().iter().all(|x| x.abs() < 1e-12), "{a} {b}");
+            assert!(a.x_axis == DVec3::ZERO && a.y_axis == DVec3::ZERO);
+            let exact = if axes[2].is_some() { DVec3::X * rate } else { up };
+            assert!((a.z_axis - exact).length() < if axes[2].is_some() { 1e-12 } else { 0.5 }, "{a}");
+        }
     }
 
     #[test]
@@ -298,14 +337,14 @@ mod tests {
                 Grain { position: turn * place + 4.0, velocity: turn * velocity + 1.0, mass: 1.0, volume: 1e-6, ..Grain::default() }
             };
             let mut packing = Packing { grains: (0..300).map(|_| grain(DVec3::new(1.0, 0.0, 1.0))).collect(), ..Packing::default() };
-            let gradient = velocity_gradient(&packing);
+            let gradient = velocity_gradient(&packing, BVec3::FALSE);
             let expected = DMat3::from_cols(DVec3::Z * 2.0, DVec3::ZERO, DVec3::X);
             let axes = DMat3::from_quat(turn);
             let error = (axes.transpose() * gradient * axes - expected).to_cols_array();
             assert!(error.iter().all(|x| x.abs() < 1e-9), "{error:?}");
-            assert!((flow(&packing, 1.0)[0] - 3.0).abs() < 1e-9, "{:?}", flow(&packing, 1.0));
+            assert!((flow(&packing, 1.0, BVec3::FALSE)[0] - 3.0).abs() < 1e-9, "{:?}", flow(&packing, 1.0, BVec3::FALSE));
             packing.grains = (0..300).map(|_| grain(DVec3::X)).collect();
-            assert!(flow(&packing, 1.0).iter().all(|x| x.is_nan()));
+            assert!(flow(&packing, 1.0, BVec3::FALSE).iter().all(|x| x.is_nan()));
         }
     }
 

@@ -112,7 +112,8 @@ impl Window {
                 let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
                 let [Some(&body1), Some(&body2)] = pair.bodies.map(|body| self.numbers.get(&body)) else { continue };
                 let pull = pair.pull(&manifold.points);
-                let active = manifold.points.iter().filter(|touch| touch.active);
+                // attraction acts at a distance, where a forecast lays no rows
+                let borne = manifold.points.iter().filter(|touch| touch.active || touch.pulled > 0.0);
                 let home = |entity| match world.get::<BodyPose>(entity) {
                     Some(pose) if !fills(entity) => cell.home(pose.0.position).0,
                     _ => DVec3::ZERO,
@@ -120,7 +121,7 @@ impl Window {
                 // places near body 1 as it is drawn
                 let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
                 let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
-                let views = active.map(|touch| {
+                let views = borne.map(|touch| {
                     let view = contact([body1, body2], pair.law.mu, touch, h * pull(touch));
                     let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
                     ContactView { point1, point2, shift, ..view }
@@ -191,7 +192,8 @@ fn balls(collider: &Collider) -> Arc<[(DVec3, f64)]> {
 fn contact(bodies: [u32; 2], mu: f64, touch: &Touch, pull: f64) -> ContactView {
     let pushed = touch.reaction.dot(touch.normal);
     let friction_impulse = touch.reaction - pushed * touch.normal;
-    let sliding_speed = (touch.velocity - touch.velocity.dot(touch.normal) * touch.normal).length();
+    let velocity = if touch.active { touch.velocity } else { DVec3::ZERO };
+    let sliding_speed = (velocity - velocity.dot(touch.normal) * touch.normal).length();
     let status = if pushed <= 0.0 {
         ContactStatus::Open
     } else if sliding_speed > 0.0 && friction_impulse.length() >= LIMIT * mu * pushed {

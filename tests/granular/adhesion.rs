@@ -3,6 +3,7 @@
 use drystone::cluster::Signal;
 use drystone::diagnostics::summary::Summary;
 use drystone::io::scene::Scene;
+use drystone::io::view::Window;
 use drystone::model::signal::BodyQuantity;
 use drystone::scenes::Built;
 
@@ -209,6 +210,23 @@ fn attraction_that_cannot_be_is_named() {
         let text = format!("[time]\nstep = 0.001\nend = 1\n[contact]\n{law}\n{FLOOR}");
         let error = Scene::from_toml(&text, "t").map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(message) && error.contains("t:"), "{error}");
+    }
+}
+
+#[test]
+fn attraction_at_a_distance_is_a_contact_of_tables_in_both_treatments() {
+    for treatment in ["gap_aware", "forecast"] {
+        let text = format!(
+            "time = {{ step = 1e-4, end = 1e-3, treatment = \"{treatment}\" }}\ngravity = [0, 0, 0]\n\
+             contact = {{ adhesion = 1e-3, adhesion_range = 1e-3 }}\n{FLOOR}{}",
+            ball([0.0, 0.0, 0.0105], "")
+        );
+        let (mut built, _) = drystone::scenes::run(&Scene::from_toml(&text, "apart").expect("a scene")).expect("runs");
+        built.simulation.step().expect("one more");
+        let mut window = Window::new(built.entities);
+        let snapshot = window.look(&built.simulation);
+        let [contact] = snapshot.contacts else { panic!("{treatment}: {} contacts", snapshot.contacts.len()) };
+        assert!(contact.gap > 4e-4 && (contact.normal_impulse * snapshot.per_step() + 1e-3).abs() < 1e-12, "{treatment}: {contact:?}");
     }
 }
 

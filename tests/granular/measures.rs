@@ -4,6 +4,7 @@ use drystone::algebra::random::Sequence;
 use drystone::diagnostics::fields::coarse_grain;
 use drystone::diagnostics::grains::{COLUMNS, Grain, Link, Packing, ball_in_box, row};
 use drystone::io::scene::Scene;
+use drystone::model::flow::Region;
 use drystone::model::grid::Grid;
 use drystone::model::periodic::{Cell, Shear};
 use drystone::prelude::*;
@@ -67,7 +68,10 @@ fn temperature_fabric_and_coordination_are_those_of_brute_force() {
     let pairs: f64 = v.iter().flat_map(|a| v.iter().map(move |b| (*a - *b).length_squared())).sum();
     assert!((packing.temperature() - pairs / (6.0 * 1600.0)).abs() < 1e-14);
     // grains 0–1–2 in a triangle, 3 hangs on 0, 4 is alone; 0 also touches a wall, the pair 1–2 at two points
-    let link = |a: usize, b: Option<usize>, normal: DVec3| Link { grains: [Some(a), b], normal, force: normal, ..Link::default() };
+    let link = |a: usize, b: Option<usize>, normal: DVec3| {
+        let slots = [a as u32, b.map_or(9, |b| b as u32)];
+        Link { grains: [Some(a), b], slots, normal, force: normal, ..Link::default() }
+    };
     let links = vec![
         link(0, Some(1), DVec3::X),
         link(0, Some(2), DVec3::Y),
@@ -264,6 +268,21 @@ fn bonds_bear_stress_and_join_neighbours() {
     let mortar = "[contact]\nbond = { tension = \"1 MPa\" }\n";
     let count = |contact: &str| of(&measured(&format!("time = {{ step = \"1 ms\", end = 0.05 }}\n{contact}{FLOOR}{brick}")), "contacts");
     assert_eq!([count(""), count(mortar)], [4.0, 1.0]);
+}
+
+#[test]
+fn a_neighbour_counts_once_also_where_it_touches_at_points_that_look_different_ways() {
+    let pair = "parts = [{ shape = { kind = \"ball\", radius = 0.1 }, position = [-0.1, 0, 0] }, { shape = { kind = \"ball\", radius = 0.1 }, position = [0.1, 0, 0] }]";
+    let ball = "[[bodies]]\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [0, 0, 0.27320508]\n";
+    for motion in ["static", "dynamic"] {
+        let text = format!(
+            "time = {{ step = \"1 ms\", end = 0.05 }}\n{FLOOR}[[bodies]]\nmotion = \"{motion}\"\nposition = [0, 0, 0.1]\n\
+             shape = {{ kind = \"compound\", {pair} }}\n{ball}"
+        );
+        let above = Region::Box { low: DVec3::Z * 0.2 - DVec3::ONE.with_z(0.0), high: DVec3::ONE };
+        let upper = measured(&text).within(&above);
+        assert_eq!((upper.grains.len(), upper.links.len(), upper.coordination().mean), (1, 2, 1.0), "{motion}");
+    }
 }
 
 #[test]

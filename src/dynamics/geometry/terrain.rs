@@ -19,6 +19,9 @@ use crate::algebra::spatial::tangents;
 /// A direction within this sine of the border of a cone of normals counts as inside.
 const ON_THE_BORDER: f64 = 1e-6;
 
+/// Depth of a point behind a face, in parts of the half of the longest edge of the box of the shape, from which on it may have come out on the other side.
+const DEEP: f64 = 0.01;
+
 /// A point found on one triangle.
 #[derive(Clone, Copy, Debug)]
 struct Found {
@@ -92,13 +95,38 @@ pub(super) fn contact(
         let one = Triangle { core: triangle.place_triangle(corners, normal), beyond: &mesh.beyond[t as usize] };
         one.meet(&core, reach, (mesh.region[t as usize], t), convex, found);
     }
-    thin_out(found, 0.5 * (high - low).max_element(), outline, order);
+    let size = 0.5 * (high - low).max_element();
+    let deep = DEEP * size;
+    let out = |p: &Found| p.gap < -deep && comes_out(p, mesh, triangles, deep, ON_THE_BORDER * size);
+    if found.iter().any(out) && !found.iter().all(out) {
+        found.retain(|p| !out(p));
+    }
+    thin_out(found, size, outline, order);
     for p in found.iter() {
         let key = p.keys.1 ^ p.triangle.wrapping_add(1).wrapping_mul(0x85EB_CA6B);
         let on_core = p.on_core - p.normal * radius;
         let gap = p.gap - radius;
         sink.push((p.keys.0, if p.flat { p.region } else { key }), p.normal, gap, on_core, on_core - p.normal * gap);
     }
+}
+
+/// Whether the way from the foot of a point behind a face to the point leads through a triangle that looks the other way into the open, or ends
+/// less than `margin` (m) behind it: a shape that leans around the rim of a thin wall is not in the wall there. Along sides it may pass them
+/// by `snap` (m).
+fn comes_out(p: &Found, mesh: &TriangleMesh, triangles: &[u32], margin: f64, snap: f64) -> bool {
+    let foot = p.on_core - p.gap * p.normal;
+    triangles.iter().any(|&t| {
+        let (corners, n) = (mesh.corners(t as usize), mesh.normals[t as usize]);
+        let [from, to] = [foot, p.on_core].map(|x| n.dot(x - corners[0]));
+        if n.dot(p.normal) >= 0.0 || from > snap || to < -margin {
+            return false;
+        }
+        let through = foot.lerp(p.on_core, (from / (from - to)).clamp(0.0, 1.0));
+        (0..3).all(|side| {
+            let (a, b) = (corners[side], corners[(side + 1) % 3]);
+            n.cross(b - a).dot(through - a) >= -snap * (b - a).length()
+        })
+    })
 }
 
 struct Triangle<'a> {

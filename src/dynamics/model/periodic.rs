@@ -16,7 +16,7 @@
 //! of bodies meets by its nearest image, and only that shift s enters gaps and arms; outputs draw bodies in the cell.
 
 use super::scheme::Invalid;
-use glam::{DVec3, IVec3};
+use glam::{BVec3, DVec3, IVec3};
 use serde::{Deserialize, Serialize};
 
 /// A shear of the images of a periodic cell.
@@ -179,6 +179,11 @@ impl Cell {
     /// Whether this axis is periodic.
     pub fn periodic(&self, axis: usize) -> bool {
         self.size[axis] > 0.0
+    }
+
+    /// The periodic axes along which a box, from its lowest to its highest corner (m), holds the whole of the cell.
+    pub fn round(&self, [low, high]: [DVec3; 2]) -> BVec3 {
+        BVec3::from_array([0, 1, 2].map(|a| self.periodic(a) && low[a] <= self.low[a] && high[a] >= self.high[a]))
     }
 
     /// Whether a body of this radius (m) is longer than half of the cell: two of its images could meet the same body.

@@ -32,6 +32,28 @@ fn a_box_on_a_floor_of_two_triangles_stands_on_four_corners() {
 }
 
 #[test]
+fn a_bar_that_leans_around_the_rim_of_a_thin_plate_is_not_in_the_plate() {
+    // a plate below z = 0 that ends at x = 0, of the triangles of a box
+    let (low, high) = (DVec3::new(-1.0, -1.0, -0.01), DVec3::new(0.0, 1.0, 0.0));
+    let corners: Vec<DVec3> = (0..8).map(|k| DVec3::select(glam::BVec3::new(k & 1 > 0, k & 2 > 0, k & 4 > 0), high, low)).collect();
+    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles: Vec<[u32; 3]> = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    let plate = Shape::mesh(&corners, &triangles).unwrap();
+    let bar = as_hull(&block(0.5, 0.05, 0.02));
+    for (tilt, y) in [30f64, 45.0, 60.0].into_iter().flat_map(|tilt| [0.0, 0.31].map(|y| (tilt, y))) {
+        // its lower face passes 3 mm beside the upper edge, its middle slides from over the plate to under it
+        let (sin, cos) = tilt.to_radians().sin_cos();
+        for way in (-40..=40).map(|k| 0.01 * f64::from(k)) {
+            let middle = 0.023 * DVec3::new(sin, 0.0, cos) + way * DVec3::new(cos, 0.0, -sin) + y * DVec3::Y;
+            let pose = Pose::new(middle, DQuat::from_rotation_y(tilt.to_radians()));
+            let found = points(&bar, &pose, &plate, &Pose::IDENTITY, 0.01);
+            let least = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
+            assert!((least - 0.003).abs() < 1e-9, "{tilt} {y} {way}: {least}");
+        }
+    }
+}
+
+#[test]
 fn nothing_jumps_while_shapes_slide_over_inner_edges() {
     let bumpy: Vec<f64> = vec![0.0; 49];
     let floors = [(floor(), Pose::IDENTITY), (Shape::height_field(&bumpy, 7, 0.5, 0.5).unwrap(), Pose::at(DVec3::new(-1.5, -1.5, 0.0)))];
