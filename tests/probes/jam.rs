@@ -117,6 +117,39 @@ fn a_strut_jams_below_the_angle_of_friction_and_gives_way_above() {
     }
 }
 
+/// A table that rises at 1 cm/s in a tube wedges balls of 1 mm between its edges and the walls, each in the one way that 87 others leave it.
+#[test]
+fn balls_wedged_between_a_rising_table_and_the_walls_of_a_tube_are_named() {
+    let wall = |name: &str, normal: [i32; 3], place: [f64; 3]| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmotion = \"static\"\nshape = {{ kind = \"half_space\", normal = {normal:?} }}\nposition = {place:?}\nmaterial = \"wall\"\n"
+        )
+    };
+    let half = 0.0044;
+    let scene = [
+        "[time]\nstep = 0.001\nend = 0.02\n[solver]\ntolerance = 1e-6\n[contact]\nmu = 0.5\n\
+         [[materials]]\nname = \"grain\"\ndensity = 7800\n[[materials]]\nname = \"wall\"\ndensity = 3000\n\
+         [[contact.pairs]]\nmaterials = [\"grain\", \"wall\"]\nmu = 1\n"
+            .to_owned(),
+        wall("floor", [0, 0, 1], [0.0; 3]),
+        wall("left", [1, 0, 0], [-half, 0.0, 0.0]),
+        wall("right", [-1, 0, 0], [half, 0.0, 0.0]),
+        wall("front", [0, 1, 0], [0.0, -half, 0.0]),
+        wall("back", [0, -1, 0], [0.0, half, 0.0]),
+        "[[bodies]]\nname = \"table\"\nmaterial = \"wall\"\nshape = { kind = \"cuboid\", size = [0.00572, 0.00572, 0.001] }\nposition = [0, 0, 0.001]\n\
+         motion = { kind = \"table\", times = [0, 0.03], velocity = [[0, 0, 0], [0, 0, 0.0099]] }\n\
+         [[generate.pack]]\nname = \"g\"\nradius = 0.001\nsolid_fraction = 0.5\nseed = 1054\nmaterial = \"grain\"\n\
+         box = [[-0.0044, -0.0044, 0.0025], [0.0044, 0.0044, 0.0113]]\n"
+            .to_owned(),
+    ]
+    .concat();
+    let (_, s) = run_text(&scene);
+    assert!(s.unconverged_steps == 0 && s.infeasible_steps > 0, "{s}");
+    let warning = s.warnings.iter().find(|w| w.contains("no solution")).unwrap_or_else(|| panic!("{:?}", s.warnings));
+    assert!(warning.contains("table") && warning.contains("g."), "{warning}");
+    assert!(s.energy.balance_error < 1e-9 && s.energy.drive_work_J.abs() < 1e-2, "{:?}", s.energy);
+}
+
 /// A link of 1.1 kg that hangs on a joint close to a wall, half of it in the wall, `mu` enough to hold it there.
 fn buried(joint: &str, mu: f64, drift: &str, [step, tolerance]: [f64; 2]) -> String {
     format!(

@@ -171,12 +171,12 @@ fn crushed_crowds_of_lagged_friction_are_proved_to_be() {
     assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
 }
 
-/// Ten are missed: paths beyond a fold, and bodies that are met before and behind in turn.
+/// Five are missed: paths beyond a fold, and bodies that are met before and behind in turn.
 #[test]
 #[ignore = "20 s: cargo test --release --test probes -- --ignored crushed_crowds"]
 fn crushed_crowds_at_random_miss_few_steps() {
     let [missed, jammed] = missed_and_jammed(0..150, "exact");
-    assert!(missed <= 10 && jammed > 800, "{missed} missed, {jammed} jammed");
+    assert!(missed <= 6 && jammed > 800, "{missed} missed, {jammed} jammed");
 }
 
 /// No step of these scenes is missed, and no more than a part `lost` of the energy that moved is not accounted for; gives how many steps did not feed an

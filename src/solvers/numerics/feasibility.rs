@@ -15,6 +15,8 @@
 //! κ → ∞        r → that of Coulomb's law, or r grows like κ and s stays: y = Δr ∈ K has Hᵀy → 0 and bᵀy < 0
 //! ```
 //!
+//! The same y shows where the proximal point gets stuck: its reactions grow by y in each step, at the same violation.
+//!
 //! Such a y proves that no v lets every contact part as fast as friction asks, `u_n ≥ μ‖u_t‖`; the theorem that Coulomb's law has a
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Then the bodies count as jammed, on small islands where no solver finds a solution either.
 
@@ -51,6 +53,10 @@ const LEAST_GROWTH: f64 = 1.05;
 const DISTINCT: f64 = 2.0;
 const AT_ONCE: usize = 20;
 const MOST: usize = 300;
+/// The α of proximal steps that look for growth, the first, the least, and from one to the next.
+const STEP: [f64; 3] = [1e-2, 1e-9, 0.1];
+/// How stiff contacts are whose answer is taken where that of least violation is not found.
+const FIRM: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
 
 /// Where constraints contradict each other: the violation (m/s) that each contact is left with where all are least; none where they do
 /// not, or where that could not be proved. Contacts may miss by `tolerance` times their scale.
@@ -137,7 +143,7 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
                 answer.reactions.blocks.fill(0.0);
                 return least(p, answer, work, stiffness);
             }
-            let (iterations, solved) = giving_way(p, answer, work, 1.0 / stiffness, AT_ONCE);
+            let (iterations, solved) = giving_way(p, answer, work, None, 1.0 / stiffness, AT_ONCE);
             found.factorisations += iterations.max(1);
             solved
         };
@@ -177,6 +183,46 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
         stiffness *= growth;
     }
     found.end = fades.then_some(answer);
+    found
+}
+
+/// Proximal steps from where others have stalled, longer and longer: where reactions grow by more and more of the same y, at the same violation, bodies are
+/// jammed.
+pub(super) fn grows(p: &MixedProblem, guess: &Reactions, tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
+    let mut answer = Answer::for_problem(p);
+    let mut found = Stiffened { give: None, soft: answer.clone(), end: None, factorisations: 0 };
+    answer.reactions.clone_from(guess);
+    let [mut alpha, least, shrink] = STEP;
+    let mut before = f64::INFINITY;
+    while alpha >= least && !p.stop.asked() {
+        let centre = answer.reactions.clone();
+        found.factorisations += giving_way(p, &mut answer, work, Some(&centre), alpha, AT_ONCE).0.max(1);
+        let mut growth = answer.reactions.clone();
+        growth.contacts.iter_mut().zip(&centre.contacts).for_each(|(r, c)| *r -= *c);
+        growth.blocks.iter_mut().zip(&centre.blocks).for_each(|(r, c)| *r -= c);
+        let mut give = given(p, &growth, 1.0 / alpha);
+        // what unloads does not give way
+        give.contacts.iter_mut().for_each(|s| *s = s.max(0.0));
+        let worst = largest(p, &give);
+        if worst <= tolerance {
+            break;
+        }
+        if (worst - before).abs() <= STEADY * worst && proves(p, &answer, &centre) {
+            let mut soft = found.soft.clone();
+            for stiffness in FIRM {
+                let (iterations, solved) = giving_way(p, &mut soft, work, None, 1.0 / stiffness, AT_ONCE);
+                found.factorisations += iterations.max(1);
+                if !solved {
+                    break;
+                }
+                found.soft.clone_from(&soft);
+            }
+            found.give = Some(give);
+            break;
+        }
+        before = worst;
+        alpha *= shrink;
+    }
     found
 }
 

@@ -19,7 +19,7 @@
 //! ([`super::memory`]), piles keep what sweeps have found where that moves nothing: the tries would cost many times what it costs.
 
 use super::super::admissible::AdmissibleSet;
-use super::super::feasibility::{Give, Stiffened, contradiction, gives, overworks, runs_away, stiffen};
+use super::super::feasibility::{Give, Stiffened, contradiction, gives, grows, overworks, runs_away, stiffen};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, MixedProblem};
 use super::super::residual::{Residual, certify};
@@ -477,6 +477,16 @@ impl<'a> Tries<'a> {
         }
     }
 
+    /// Whether reactions grow for ever from the answer at hand. With joints the next pass states another problem, which may have a solution.
+    fn growing(&mut self) -> Option<Stiffened> {
+        if !self.p.lagged.is_empty() || !self.p.blocks.is_empty() {
+            return None;
+        }
+        let found = grows(self.p, &self.answer.reactions, self.auto.tolerance, &mut self.work.newton);
+        self.best.factorisations += found.factorisations;
+        found.give.is_some().then_some(found)
+    }
+
     /// Where rows that give way less and less lead to.
     fn follow(&mut self) -> Stiffened {
         let stiff = stiffen(self.p, &self.ray, self.auto.tolerance, &mut self.work.newton);
@@ -497,7 +507,7 @@ impl<'a> Tries<'a> {
             return false;
         }
         self.stiffened = true;
-        let stiff = self.follow();
+        let stiff = self.growing().unwrap_or_else(|| self.follow());
         if let Some(give) = stiff.give {
             // there are other solutions beside a jam now and then; those with reactions beyond all bounds are none
             let other = self.rows() <= PATIENT_ROWS && self.p.lagged.is_empty() && self.library() && !overworks(self.p, self.answer);

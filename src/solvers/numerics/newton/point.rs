@@ -157,12 +157,13 @@ impl ProximalPoint {
     }
 }
 
-/// Coulomb's law on rows that give way by `α D r`, from the reactions of `answer`, which moves to its best point: the factorisations, and whether that solves
-/// it.
+/// Coulomb's law on rows that give way by `α D (r − c)`, c the `centre` or 0, from the reactions of `answer`, which moves to its best point: the factorisations,
+/// and whether that solves it.
 pub(in crate::numerics) fn giving_way(
     p: &MixedProblem,
     answer: &mut Answer,
     work: &mut Workspace,
+    centre: Option<&Reactions>,
     alpha: f64,
     most: usize,
 ) -> (usize, bool) {
@@ -174,6 +175,9 @@ pub(in crate::numerics) fn giving_way(
     let mut nothing = Answer::for_problem(p);
     buffers.centre.clone_from(&nothing.reactions);
     let enough = SOFT * buffers.evaluate(p, alpha, &mut nothing);
+    if let Some(centre) = centre {
+        buffers.centre.clone_from(centre);
+    }
     let mut merit = buffers.evaluate(p, alpha, answer);
     let (mut best, mut iterations) = (merit, 0);
     buffers.kept.clone_from(&answer.reactions);
