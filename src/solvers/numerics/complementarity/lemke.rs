@@ -71,13 +71,17 @@ impl ComplementaritySolver for Lemke {
         form.output(z, w);
         let mut best_rel = stopping(form, z, w, self.tolerance, form.rel(z, w));
         let mut singular = false;
-        for attempt in 0..self.coverings {
+        for attempt in 0..self.coverings + self.coverings.min(n) {
             if best_rel <= self.tolerance {
                 break;
             }
             // a path that cycles leaves something to the next
             let budget = self.max_pivots.saturating_sub(outcome.iterations).div_ceil(2);
-            let (end, pivots) = path(&mut scratch.tableau, &scaled, attempt, budget, outcome.iterations, watch);
+            let found = match attempt.checked_sub(self.coverings) {
+                None => Some(path(&mut scratch.tableau, &scaled, attempt, budget, outcome.iterations, watch)),
+                Some(pair) => path_of_pair(&mut scratch.tableau, &scaled, pair, budget, outcome.iterations, watch),
+            };
+            let Some((end, pivots)) = found else { break };
             outcome.iterations += pivots;
             if end == End::Singular {
                 singular = true;
@@ -91,22 +95,6 @@ impl ComplementaritySolver for Lemke {
             if end == End::Stopped || outcome.iterations >= self.max_pivots {
                 outcome.status = Status::BudgetSpent;
                 break;
-            }
-        }
-        for pair in 0..self.coverings.min(n) {
-            if best_rel <= self.tolerance || singular || outcome.status == Status::BudgetSpent {
-                break;
-            }
-            let budget = self.max_pivots.saturating_sub(outcome.iterations).div_ceil(2);
-            let Some((end, pivots)) = path_of_pair(&mut scratch.tableau, &scaled, pair, budget, outcome.iterations, watch) else { break };
-            outcome.iterations += pivots;
-            let rel = settle(form, self.tolerance, scratch, z, w, &mut outcome, watch);
-            if rel < best_rel {
-                best_rel = rel;
-                best.copy_from_slice(z);
-            }
-            if end == End::Stopped || outcome.iterations >= self.max_pivots {
-                outcome.status = Status::BudgetSpent;
             }
         }
         if best_rel > self.tolerance && outcome.status != Status::BudgetSpent && (singular || self.proximal_steps > 0) {
@@ -371,8 +359,11 @@ fn follow(
             Variable::W(_) => f64::INFINITY,
             Variable::Cover => value,
         };
-        let cover_left = tableau.rows.iter().position(|&v| v == Variable::Cover).map_or(value, |r| tableau.x[r]);
-        if !proceed(watch, before + pivots, cover_left) {
+        let left = match missing {
+            Missing::Cover => tableau.rows.iter().position(|&v| v == Variable::Cover).map_or(value, |r| tableau.x[r]),
+            Missing::Pair(_) => f64::INFINITY,
+        };
+        if !proceed(watch, before + pivots, left) {
             return (End::Stopped, pivots);
         }
         let limit = step.map_or(f64::INFINITY, |(_, theta)| theta);

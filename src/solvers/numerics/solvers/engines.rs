@@ -87,7 +87,7 @@ pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Setting
     if report.converged() && ask.measure.of(&report.errors()) > ask.tolerance {
         report.status = Status::Stalled;
     }
-    // undecided in the units of the solver it may be a proof in those of the problem
+    // what stays undecided in the units of the solver may be proved in those of the problem
     match workspace.decided().filter(|decided| statement.unknowns() == statement.rows() && !matches!(decided, Feasibility::Unknown)) {
         Some(decided) => {
             let proof = decided.proof().filter(|_| report.status == Status::Inconsistent);
