@@ -21,7 +21,7 @@
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Then the bodies count as jammed, on small islands where no solver finds a solution either.
 
 use super::admissible::AdmissibleSet;
-use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, Twist, Velocities};
+use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, Spin, Twist, Velocities};
 use super::newton::{self, giving_way, least};
 use super::residual::certify;
 use glam::DVec3;
@@ -63,6 +63,7 @@ const FIRM: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
 pub(super) fn contradiction(p: &MixedProblem, guess: &Answer, tolerance: f64, work: &mut newton::Workspace) -> Option<Vec<f64>> {
     let mut q = p.clone();
     q.contacts.iter_mut().for_each(|c| c.mu = 0.0);
+    q.spins.clear();
     let mut answer = Answer::for_problem(&q);
     answer.velocities.clone_from(&guess.velocities);
     let mut before = f64::INFINITY;
@@ -124,7 +125,10 @@ pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
 /// Follows Coulomb's law, or that of the known shifts, on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,
 /// reactions grow without bound at the same violation. `ray` are reactions in K that balance, from which a path that ends (as a contact
 /// snaps from slip to stick) goes on.
-pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
+pub(super) fn stiffen(p: &MixedProblem, ray: &Reactions, tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
+    if !p.spins.is_empty() {
+        return with_blocks(p, ray, |p, ray| stiffen(p, ray, tolerance, work));
+    }
     let mut answer = Answer::for_problem(p);
     let mut found = Stiffened { give: None, soft: answer.clone(), end: None, factorisations: 0 };
     let (mut stiffness, mut growth) = (1.0, GROWTH);
@@ -149,8 +153,8 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
         };
         let mut solved = solve(&mut answer);
         if !solved && growth >= GROWTH && along > 0.0 {
-            answer.reactions.contacts.iter_mut().zip(ray).for_each(|(r, y)| *r = stiffness * along * *y);
-            answer.reactions.blocks.fill(0.0);
+            answer.reactions.contacts.iter_mut().zip(&ray.contacts).for_each(|(r, y)| *r = stiffness * along * *y);
+            answer.reactions.blocks.iter_mut().zip(&ray.blocks).for_each(|(r, y)| *r = stiffness * along * y);
             solved = solve(&mut answer);
         }
         if !solved {
@@ -189,6 +193,9 @@ pub(super) fn stiffen(p: &MixedProblem, ray: &[DVec3], tolerance: f64, work: &mu
 /// Proximal steps from where others have stalled, longer and longer: where reactions grow by more and more of the same y, at the same violation, bodies are
 /// jammed.
 pub(super) fn grows(p: &MixedProblem, guess: &Reactions, tolerance: f64, work: &mut newton::Workspace) -> Stiffened {
+    if !p.spins.is_empty() {
+        return with_blocks(p, guess, |p, guess| grows(p, guess, tolerance, work));
+    }
     let mut answer = Answer::for_problem(p);
     let mut found = Stiffened { give: None, soft: answer.clone(), end: None, factorisations: 0 };
     answer.reactions.clone_from(guess);
@@ -203,6 +210,9 @@ pub(super) fn grows(p: &MixedProblem, guess: &Reactions, tolerance: f64, work: &
         let mut give = given(p, &growth, 1.0 / alpha);
         // what unloads does not give way
         give.contacts.iter_mut().for_each(|s| *s = s.max(0.0));
+        for block in p.blocks.iter().filter(|b| is_cone(b.set)) {
+            give.blocks[block.first] = give.blocks[block.first].max(0.0);
+        }
         let worst = largest(p, &give);
         if worst <= tolerance {
             break;
@@ -226,13 +236,39 @@ pub(super) fn grows(p: &MixedProblem, guess: &Reactions, tolerance: f64, work: &
     found
 }
 
+/// What is found for contacts that resist rolling as blocks of rows.
+fn with_blocks(p: &MixedProblem, guess: &Reactions, find: impl FnOnce(&MixedProblem, &Reactions) -> Stiffened) -> Stiffened {
+    let mut nothing = Answer::for_problem(p);
+    let guess = Answer { reactions: guess.clone(), ..Answer::default() };
+    let Some((q, own)) = p.with_spin_blocks(&guess) else {
+        return Stiffened { give: None, soft: nothing, end: None, factorisations: 0 };
+    };
+    let found = find(&q, &own.reactions);
+    let mut back = |answer: &Answer| {
+        p.take_spin_blocks(&answer.reactions, &mut nothing);
+        nothing.clone()
+    };
+    let (soft, end) = (back(&found.soft), found.end.as_ref().map(&mut back));
+    let give = found.give.map(|give| {
+        let (mut plain, mut blocks) = (give.contacts.iter(), q.blocks[p.blocks.len()..].iter());
+        let own = |spin: &Spin| if spin.resists() { blocks.next().map(|b| give.blocks[b.first]) } else { plain.next().copied() };
+        Give { contacts: p.spins.iter().map(own).map(Option::unwrap_or_default).collect(), blocks: give.blocks[..p.block_b.len()].to_vec() }
+    });
+    Stiffened { give, soft, end, factorisations: found.factorisations }
+}
+
 /// By how much rows that are so stiff give way to these reactions.
 fn given(p: &MixedProblem, r: &Reactions, stiffness: f64) -> Give {
     let contact = |(c, r): (&Contact, &DVec3)| c.local.mean_diagonal() * (r.x + c.mu * (r.y * r.y + r.z * r.z).sqrt()) / stiffness;
     let mut blocks = r.blocks.clone();
     for block in &p.blocks {
         let each = p.block_weight(block) / stiffness;
-        blocks[block.first..][..block.rows].iter_mut().for_each(|r| *r *= each);
+        let rows = &mut blocks[block.first..][..block.rows];
+        if is_cone(block.set) {
+            rows[0] += block.set.shift(rows);
+            rows[1..].fill(0.0);
+        }
+        rows.iter_mut().for_each(|r| *r *= each);
     }
     Give { contacts: p.contacts.iter().zip(&r.contacts).map(contact).collect(), blocks }
 }
@@ -246,20 +282,34 @@ fn largest(p: &MixedProblem, give: &Give) -> f64 {
     contacts.chain(blocks).fold(0.0, f64::max)
 }
 
+/// Whether the set of a block is one of friction that the normal reaction bounds, in its first row.
+fn is_cone(set: AdmissibleSet) -> bool {
+    matches!(set, AdmissibleSet::Coulomb { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. })
+}
+
 /// Whether the reaction of a block has no bound, so that what gives way may be all that it can do.
 pub(super) fn gives(block: &Block) -> bool {
-    matches!(block.set, AdmissibleSet::Free | AdmissibleSet::NonNegative)
+    matches!(block.set, AdmissibleSet::Free | AdmissibleSet::NonNegative) || is_cone(block.set)
 }
 
 /// The t for which contacts that carry κ t y give way by as much as y is driven: the least of `κ (t bᵀy + t² yᵀDy / 2)`.
-fn size(p: &MixedProblem, ray: &[DVec3]) -> f64 {
-    let still = still(p);
-    let (mut against, mut carried) = (0.0, 0.0);
-    for (c, y) in p.contacts.iter().zip(ray) {
-        against -= y.dot(p.contact_velocity(c, &still.rigid));
-        carried += c.local.mean_diagonal() * y.length_squared();
-    }
-    if carried > 0.0 { against / carried } else { 0.0 }
+fn size(p: &MixedProblem, y: &Reactions) -> f64 {
+    let contacts = p.contacts.iter().zip(&y.contacts).map(|(c, y)| c.local.mean_diagonal() * y.length_squared());
+    let blocks = p.blocks.iter().map(|b| p.block_weight(b) * y.blocks[b.first..][..b.rows].iter().map(|y| y * y).sum::<f64>());
+    let carried: f64 = contacts.chain(blocks).sum();
+    if carried > 0.0 { -power(p, y, &still(p)) / carried } else { 0.0 }
+}
+
+/// `yᵀ u` at these velocities.
+fn power(p: &MixedProblem, y: &Reactions, v: &Velocities) -> f64 {
+    let contacts = p.contacts.iter().zip(&y.contacts).map(|(c, y)| y.dot(p.contact_velocity(c, &v.rigid))).sum::<f64>();
+    let mut u = [0.0; MAX_ROWS];
+    let blocks = p.blocks.iter().map(|b| {
+        let u = &mut u[..b.rows];
+        p.block_velocity(b, v, u);
+        y.blocks[b.first..].iter().zip(u.iter()).map(|(y, u)| y * u).sum::<f64>()
+    });
+    contacts + blocks.sum::<f64>()
 }
 
 /// All bodies at rest.
@@ -281,28 +331,15 @@ fn proves(p: &MixedProblem, answer: &Answer, last: &Reactions) -> bool {
         *y = *r - *r0;
     }
     y.reactions.contacts.iter_mut().zip(&p.contacts).for_each(|(y, c)| c.project(y));
-    for block in &p.blocks {
-        for row in block.first..block.first + block.rows {
-            let growth = answer.reactions.blocks[row] - last.blocks[row];
-            y.reactions.blocks[row] = match block.set {
-                AdmissibleSet::Free => growth,
-                AdmissibleSet::NonNegative => growth.max(0.0),
-                _ => 0.0,
-            };
-        }
+    for block in p.blocks.iter().filter(|b| gives(b)) {
+        let rows = block.first..block.first + block.rows;
+        let own = &mut y.reactions.blocks[rows.clone()];
+        own.iter_mut().zip(rows).for_each(|(y, row)| *y = answer.reactions.blocks[row] - last.blocks[row]);
+        block.set.project(own);
     }
     p.velocities(&y.reactions, &mut y.velocities);
     // bᵀ y and yᵀ W y = |Hᵀ y|²_{M⁻¹}; yᵀ u = yᵀ H v + bᵀ y for the velocities that y gives and for the free ones
-    let along = |v: &Velocities| {
-        let contacts = p.contacts.iter().zip(&y.reactions.contacts).map(|(c, y)| y.dot(p.contact_velocity(c, &v.rigid))).sum::<f64>();
-        let mut u = [0.0; MAX_ROWS];
-        let blocks = p.blocks.iter().map(|b| {
-            let u = &mut u[..b.rows];
-            p.block_velocity(b, v, u);
-            y.reactions.blocks[b.first..].iter().zip(u.iter()).map(|(y, u)| y * u).sum::<f64>()
-        });
-        contacts + blocks.sum::<f64>()
-    };
+    let along = |v: &Velocities| power(p, &y.reactions, v);
     let b = along(&still(p));
     let (with, free, now) = (along(&y.velocities) - b, along(&p.free) - b, along(&answer.velocities) - b);
     // what y gives, without the free velocity

@@ -21,7 +21,7 @@
 use super::super::admissible::AdmissibleSet;
 use super::super::feasibility::{Give, Stiffened, contradiction, gives, grows, overworks, runs_away, stiffen};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
-use super::super::mixed::{Answer, MixedProblem};
+use super::super::mixed::{Answer, MixedProblem, Reactions};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
@@ -96,7 +96,7 @@ pub(super) struct Tries<'a> {
     moves: bool,
     solvable: Option<bool>,
     /// where that is not so: reactions that grow against each other
-    ray: Vec<DVec3>,
+    ray: Reactions,
     /// the contacts that are to ask for less
     less: Vec<bool>,
     /// what [`contradiction`] has found
@@ -125,7 +125,7 @@ impl<'a> Tries<'a> {
             best,
             moves,
             solvable: None,
-            ray: Vec::new(),
+            ray: Reactions::default(),
             less: Vec::new(),
             slack: None,
             soft: None,
@@ -399,15 +399,18 @@ impl<'a> Tries<'a> {
         }
         let mut shifts = vec![0.0; self.p.contacts.len()];
         std::mem::swap(&mut self.p.lagged, &mut shifts);
+        let spins = std::mem::take(&mut self.p.spins);
         let mut answer = Answer::for_problem(self.p);
         let found = newton::feasible(self.p, &mut answer, &mut self.work.newton, self.auto.tolerance);
+        self.p.spins = spins;
         self.p.lagged = if shifts.iter().any(|&s| s > 0.0) { shifts } else { Vec::new() };
         if let Some(found) = &found {
             self.best = self.best.with_effort(&found.after(&self.best));
         }
         let solvable = found.is_some_and(|found| found.converged());
+        self.ray = Answer::for_problem(self.p).reactions;
         if !solvable {
-            self.ray = answer.reactions.contacts;
+            self.ray.contacts = answer.reactions.contacts;
         }
         *self.solvable.insert(solvable)
     }
@@ -417,7 +420,7 @@ impl<'a> Tries<'a> {
     /// proximal point has ended would look for a solution that hardly ever exists.
     fn wedged(&mut self) -> bool {
         let asks = self.asks() && !self.has_a_solution();
-        self.less = if asks { grown(&self.ray) } else { Vec::new() };
+        self.less = if asks { grown(&self.ray.contacts) } else { Vec::new() };
         self.could_ask_for_less(&self.less) && self.contradicts().is_none()
     }
 
@@ -471,7 +474,7 @@ impl<'a> Tries<'a> {
         }
         let Some(slack) = self.contradicts().cloned() else { return false };
         // friction asks for more room
-        match self.p.spins.is_empty().then(|| self.follow()) {
+        match self.can_follow().then(|| self.follow()) {
             Some(Stiffened { give: Some(give), soft, .. }) => self.relax(Method::Contradiction, give, Some(&soft)),
             _ => self.relax(Method::Contradiction, Give { contacts: slack, ..Give::default() }, None),
         }
@@ -487,6 +490,11 @@ impl<'a> Tries<'a> {
         found.give.is_some().then_some(found)
     }
 
+    /// Moments know no lagged friction.
+    fn can_follow(&self) -> bool {
+        self.p.spins.is_empty() || self.p.lagged.is_empty()
+    }
+
     /// Where rows that give way less and less lead to.
     fn follow(&mut self) -> Stiffened {
         let stiff = stiffen(self.p, &self.ray, self.auto.tolerance, &mut self.work.newton);
@@ -499,10 +507,10 @@ impl<'a> Tries<'a> {
     fn jammed(&mut self, misfit: f64) -> bool {
         if misfit <= JAMMED
             || self.stiffened
-            || !self.p.spins.is_empty()
+            || !self.can_follow()
             || self.p.gives_way()
             || self.p.stop.asked()
-            || self.has_a_solution()
+            || self.has_a_solution() && self.p.spins.is_empty()
         {
             return false;
         }
