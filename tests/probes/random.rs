@@ -136,12 +136,13 @@ fn three_thousand_crowds_at_random_keep_out_of_each_other() {
     assert_apart(0..3000, 3.0);
 }
 
-/// How many steps of these crowds that are crushed are missed, and how many have no solution; under this law of friction.
-fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>, law: &str) -> [u64; 2] {
+/// How many steps of these crowds that are crushed are missed, and how many have no solution; under this law of friction, with more of the law of contacts.
+fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>, law: &str, more: &str) -> [u64; 2] {
     let mut sums = [0; 2];
     for seed in seeds {
         let (text, about) = crushed(seed);
-        let (_, s) = run_text(&text.replace("solver = { ", &format!("solver = {{ friction = \"{law}\", ")));
+        let text = text.replace("solver = { ", &format!("solver = {{ friction = \"{law}\", "));
+        let (_, s) = run_text(&text.replace("contact = { ", &format!("contact = {{ {more}")));
         assert!(s.steps == 100 && s.energy.balance_error < 1e-9, "{about}\n{s}");
         // what has no solution gives way by what drives it, and no further: a metre a second, and a spin on an arm of 0.3 m
         assert!(s.penetration_run_max_m < 0.5 && s.speed_max < 40.0, "{about}\n{s}");
@@ -153,29 +154,51 @@ fn missed_and_jammed(seeds: impl IntoIterator<Item = u64>, law: &str) -> [u64; 2
 /// They missed 1 to 14 steps each, as contacts that give way were followed by a method that does not know the derivative of the shift.
 #[test]
 fn crowds_that_are_crushed_are_proved_to_be() {
-    let [missed, jammed] = missed_and_jammed([10, 12, 16, 18, 19, 26, 29, 39, 95], "exact");
+    let [missed, jammed] = missed_and_jammed([10, 12, 16, 18, 19, 26, 29, 39, 95], "exact", "");
     assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
 }
 
 /// Reactions that did 5e9 J of work against each other passed for a solution of one step, and 4e-8 of the energy was lost to rounding: that step is a jam.
 #[test]
 fn what_works_beyond_all_bounds_is_no_solution() {
-    let [missed, jammed] = missed_and_jammed([102], "exact");
+    let [missed, jammed] = missed_and_jammed([102], "exact", "");
     assert!(missed == 0 && jammed > 0, "{missed} missed, {jammed} jammed");
 }
 
 /// Their law is convex: followed as Coulomb's they missed six steps.
 #[test]
 fn crushed_crowds_of_lagged_friction_are_proved_to_be() {
-    let [missed, jammed] = missed_and_jammed([10, 16, 18, 26], "lagged");
+    let [missed, jammed] = missed_and_jammed([10, 16, 18, 26], "lagged", "");
     assert!(missed == 0 && jammed > 100, "{missed} missed, {jammed} jammed");
+}
+
+/// Jams of contacts with moments could not be proved: these missed 4 to 72 steps each, and took a hundred times as long.
+#[test]
+fn crushed_crowds_that_resist_rolling_or_drilling_are_proved_to_be() {
+    for (seeds, more) in [([10, 12, 16, 18, 26, 62, 63], ROLLING), ([10, 16, 26, 39, 63, 65, 95], DRILLING)] {
+        let [missed, jammed] = missed_and_jammed(seeds, "exact", more);
+        assert!(missed == 0 && jammed > 50, "{more}: {missed} missed, {jammed} jammed");
+    }
+}
+
+const ROLLING: &str = "mu_r = 0.02, mu_t = 0.02, ";
+const DRILLING: &str = "mu_r = 0.02, patch = 0.02, ";
+
+/// Bodies that are met before and behind in turn, and paths beyond a fold.
+#[test]
+#[ignore = "two minutes: cargo test --release --test probes -- --ignored crushed_crowds"]
+fn crushed_crowds_at_random_that_resist_rolling_or_drilling_miss_few_steps() {
+    for more in [ROLLING, DRILLING] {
+        let [missed, jammed] = missed_and_jammed(0..150, "exact", more);
+        assert!(missed <= 15 && jammed > 1000, "{more}: {missed} missed, {jammed} jammed");
+    }
 }
 
 /// Five are missed: paths beyond a fold, and bodies that are met before and behind in turn.
 #[test]
 #[ignore = "20 s: cargo test --release --test probes -- --ignored crushed_crowds"]
 fn crushed_crowds_at_random_miss_few_steps() {
-    let [missed, jammed] = missed_and_jammed(0..150, "exact");
+    let [missed, jammed] = missed_and_jammed(0..150, "exact", "");
     assert!(missed <= 6 && jammed > 800, "{missed} missed, {jammed} jammed");
 }
 
