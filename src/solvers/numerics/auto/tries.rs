@@ -587,7 +587,12 @@ impl<'a> Tries<'a> {
 
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(&mut self) -> Report {
-        let sweeps = GaussSeidel { foresight: 0, follow: false, turns: true, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
+        let sweeps = GaussSeidel {
+            foresight: self.auto.max_sweeps,
+            follow: false,
+            turns: true,
+            ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work)
+        };
         if self.attempt(Method::LastResort, |p, answer, work| Some(sweeps.solve(p, answer, &mut work.sweep))) {
             return self.best;
         }

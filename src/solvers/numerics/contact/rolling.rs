@@ -14,7 +14,7 @@ use std::array::from_fn;
 ///
 /// by Newton on both secular equations. Where that fails (in no rolling problem of the public collection, but in up to 3 of 100
 /// random contacts with a condition of W up to 1e8, and in half of those of blocks that drill, whose poles lie far apart), one
-/// equation is solved after the other, and r_n follows, until Newton gets there: 7 to 30 systems of five rows. Where that fails too, r_n is bracketed on
+/// equation is solved after the other, and r_n follows, until Newton gets there: 20 to 300 systems of five rows. Where that fails too, r_n is bracketed on
 /// `u_n(r_n) = 0` between discs of fixed size, whose λ and κ Newton, or nested brackets, find: some 10⁴ of them.
 ///
 /// ```
@@ -46,6 +46,8 @@ const ROUNDING: f64 = 1e-12;
 const ROUNDS: usize = 40;
 const NEAR: f64 = 0.1;
 const GAIN: f64 = 0.3;
+/// How far r_n follows in a round: less where it went too far, more where it creeps, as it does where `μ` times the coupling of rows is near 1.
+const RELAXATION: (f64, f64) = (0.1, 10.0);
 
 /// `r_n = free − nt · x` and `(A + diag(λ, κ)) x = −c`.
 struct Pressed {
@@ -231,13 +233,14 @@ impl RollingOperator {
         Pressed { a, nt: [0.0; 5], free: rn, minus_c: from_fn(|i| if i < n { -q[i + 1] - nn * self.tn[i] * rn } else { 0.0 }) }
     }
 
-    /// Discs of fixed size, a step on κ and one on λ from below, where `1/|x|` is concave, then r_n; Newton on all from there.
+    /// Discs of fixed size, two steps each on κ and λ from below, where `1/|x|` is concave, then r_n; Newton on all from there.
     #[cold]
     fn one_by_one(&self, q: &[f64], f: &Pressed, bound: [f64; 2]) -> Option<([f64; 2], RollingPoint)> {
         let (mut multiplier, mut rn, mut tried) = (free(bound), f.free, f64::INFINITY);
+        let (mut relaxation, mut last) = (1.0f64, 0.0);
         for _ in 0..ROUNDS {
             let fixed = self.pressed(q, rn);
-            for k in [1, 0] {
+            for k in [1, 0, 1, 0] {
                 let at = self.point(&fixed, multiplier);
                 if multiplier[k].is_infinite() || is_open(&at, bound, multiplier, k) {
                     continue;
@@ -258,7 +261,10 @@ impl RollingOperator {
                     return found;
                 }
             }
-            rn = if next > 0.0 { next } else { 0.5 * rn };
+            let step = if next > 0.0 { next - rn } else { -0.5 * rn };
+            relaxation = if step * last < 0.0 { (0.5 * relaxation).max(RELAXATION.0) } else { (1.5 * relaxation).min(RELAXATION.1) };
+            last = step;
+            rn += (relaxation * step).clamp(-0.7 * rn, 2.0 * rn);
         }
         None
     }
