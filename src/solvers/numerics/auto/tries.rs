@@ -21,7 +21,7 @@
 use super::super::admissible::AdmissibleSet;
 use super::super::feasibility::{Give, Stiffened, contradiction, gives, grows, overworks, runs_away, stiffen};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
-use super::super::mixed::{Answer, MixedProblem, Reactions};
+use super::super::mixed::{Answer, Contact, MixedProblem, Reactions};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
@@ -315,6 +315,9 @@ impl<'a> Tries<'a> {
         if self.no_solution(misfit) {
             return self.best;
         }
+        if self.is_small() {
+            return self.asking_for_less();
+        }
         self.last_resort()
     }
 
@@ -517,12 +520,28 @@ impl<'a> Tries<'a> {
         self.stiffened = true;
         let stiff = self.growing().unwrap_or_else(|| self.follow());
         if let Some(give) = stiff.give {
+            if !self.p.spins.is_empty() && self.asks() && self.asks_what_gives_way(&give) {
+                return true;
+            }
             // there are other solutions beside a jam now and then; those with reactions beyond all bounds are none
             let other = self.rows() <= PATIENT_ROWS && self.p.lagged.is_empty() && self.library() && !overworks(self.p, self.answer);
             return other || self.relax(Method::Jam, give, Some(&stiff.soft));
         }
         self.soft = Some(stiff.soft);
         stiff.end.is_some_and(|end| self.point(Some(&end)))
+    }
+
+    /// Asks for less where moments wedge bodies, which [`wedged`](Self::wedged) does not know: of what gives way to more than next to nothing.
+    fn asks_what_gives_way(&mut self, give: &Give) -> bool {
+        let carried = |(c, give): (&Contact, &f64)| give / c.local.mean_diagonal();
+        let carried: Vec<f64> = self.p.contacts.iter().zip(&give.contacts).map(carried).collect();
+        let least = RUNAWAY * carried.iter().copied().fold(0.0, f64::max);
+        let grown: Vec<bool> = carried.iter().map(|&r| r > least).collect();
+        let asks = self.could_ask_for_less(&grown);
+        if asks {
+            self.ask_for_less(grown);
+        }
+        asks
     }
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
