@@ -52,7 +52,7 @@ pub struct StepCost {
     pub contact_sweep_s: Option<f64>,
 }
 
-/// Assumed for what has not been measured: what balls cost (s), see benches/README.md.
+/// Assumed for what has not been measured: what balls cost (s), a few times the least that `drystone bench` finds.
 const PAIR: f64 = 3e-7;
 const CONTACT_SWEEP: f64 = 4e-8;
 
