@@ -80,8 +80,8 @@ pub(super) const WEDGED: f64 = 1e3;
 const RUNAWAY: f64 = 1e-2;
 /// Error that is rounding: more effort would not make it smaller.
 const ROUNDING: f64 = 1e-13;
-/// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded.
-const MARGIN: f64 = 1.01;
+/// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded; more where that is not enough.
+const MARGIN: [f64; 3] = [1.01, 1.1, 1.5];
 /// Error, in tolerances, from which a convex problem is solved from nothing rather than from the guess.
 const FAR: f64 = 100.0;
 
@@ -547,24 +547,31 @@ impl<'a> Tries<'a> {
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
     /// Where that cannot be solved either, `soft`.
     fn relax(&mut self, method: Method, give: Give, soft: Option<&Answer>) -> bool {
-        let mut q = self.p.clone();
-        q.contacts.iter_mut().zip(&give.contacts).for_each(|(c, s)| c.b.x += MARGIN * s);
-        for block in self.p.blocks.iter().filter(|b| gives(b)) {
-            let rows = block.first..block.first + block.rows;
-            q.block_b[rows.clone()].iter_mut().zip(give.blocks.get(rows).unwrap_or_default()).for_each(|(b, s)| *b += s);
-        }
-        let mut own = Answer::for_problem(&q);
-        if q.prepare().is_ok() {
+        let mut own = Answer::for_problem(self.p);
+        for margin in MARGIN {
+            let mut q = self.p.clone();
+            q.contacts.iter_mut().zip(&give.contacts).for_each(|(c, s)| c.b.x += margin * s);
+            for block in self.p.blocks.iter().filter(|b| gives(b)) {
+                let rows = block.first..block.first + block.rows;
+                q.block_b[rows.clone()].iter_mut().zip(give.blocks.get(rows).unwrap_or_default()).for_each(|(b, s)| *b += s);
+            }
+            own = Answer::for_problem(&q);
+            if q.prepare().is_err() {
+                break;
+            }
             let sweeps = self.auto.sweeps(&q, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
             let mut report = sweeps.solve(&q, &mut own, &mut self.work.sweep);
             if !report.converged() {
                 let second = self.auto.newton().solve(&q, &mut own, &mut self.work.newton);
                 report = second.after(&report);
-                if let Some(soft) = soft.filter(|_| !second.converged()) {
-                    own.reactions.clone_from(&soft.reactions);
-                }
             }
             self.best = self.best.with_effort(&report.after(&self.best));
+            if report.converged() {
+                break;
+            }
+            if let Some(soft) = soft {
+                own.reactions.clone_from(&soft.reactions);
+            }
         }
         self.answer.reactions.clone_from(&own.reactions);
         self.answer.slack = give.contacts;
