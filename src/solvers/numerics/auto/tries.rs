@@ -533,10 +533,8 @@ impl<'a> Tries<'a> {
 
     /// Asks for less where moments wedge bodies, which [`wedged`](Self::wedged) does not know: of what gives way to more than next to nothing.
     fn asks_what_gives_way(&mut self, give: &Give) -> bool {
-        let carried = |(c, give): (&Contact, &f64)| give / c.local.mean_diagonal();
-        let carried: Vec<f64> = self.p.contacts.iter().zip(&give.contacts).map(carried).collect();
-        let least = RUNAWAY * carried.iter().copied().fold(0.0, f64::max);
-        let grown: Vec<bool> = carried.iter().map(|&r| r > least).collect();
+        let carried = |(c, give): (&Contact, &f64)| DVec3::X * (give / c.local.mean_diagonal());
+        let grown = grown(&self.p.contacts.iter().zip(&give.contacts).map(carried).collect::<Vec<_>>());
         let asks = self.could_ask_for_less(&grown);
         if asks {
             self.ask_for_less(grown);

@@ -13,7 +13,7 @@ use std::array::from_fn;
 /// ```
 ///
 /// by Newton on both secular equations. Where that fails (in no rolling problem of the public collection, but in up to 3 of 100
-/// random contacts with a condition of W up to 1e8, and in half of those of blocks that drill, whose poles lie far apart), one
+/// random contacts with a condition of W up to 1e8, and in 1 of 70 that drill on small patches, whose poles lie far apart), one
 /// equation is solved after the other, and r_n follows, until Newton gets there: 20 to 300 systems of five rows. Where that fails too, r_n is bracketed on
 /// `u_n(r_n) = 0` between discs of fixed size, whose λ and κ Newton, or nested brackets, find: some 10⁴ of them.
 ///
