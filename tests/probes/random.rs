@@ -228,6 +228,16 @@ fn what_wedged_bodies_grow_against_each_other_is_not_asked_for() {
     assert!(assert_solved(1040..1041, "", 1e-9) > 0);
 }
 
+/// What was asked of wedged bodies did up to 1.7e8 J of work against friction, in steps that sweeps solved.
+#[test]
+fn what_is_asked_of_wedged_bodies_does_next_to_no_work() {
+    for (text, about) in [scene(30), crowd(52), crushed(46)] {
+        let (_, s) = run_text(&text);
+        assert!(s.unconverged_steps == 0 && s.overlaps_kept_steps > 0, "{about}\n{s}");
+        assert!(s.energy.overlap_work_J < 1e-2 * -s.energy.normal_work_J, "{about}\n{s}");
+    }
+}
+
 /// Overlaps that moments hold were jams, though nothing is driven, or missed.
 #[test]
 fn what_moments_wedge_is_not_asked_for() {

@@ -21,7 +21,7 @@
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Then the bodies count as jammed, on small islands where no solver finds a solution either.
 
 use super::admissible::AdmissibleSet;
-use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, Spin, Twist, Velocities};
+use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
 use super::newton::{self, giving_way, least};
 use super::residual::certify;
 use glam::DVec3;
@@ -41,6 +41,8 @@ const STEADY: f64 = 1e-2;
 const RUNAWAY: f64 = 1e4;
 /// See [`overworks`].
 const OVERWORK: f64 = 1e5;
+/// See [`overasks`]; in steps of 300 scenes whose reactions were bounded it is up to 3.
+const OVERASKED: f64 = 10.0;
 /// Part of the tolerance below which a violation is none.
 const NOTHING: f64 = 1e-3;
 /// How stiff contacts that give way become, per D⁻¹, and those of the answer where nothing better is found.
@@ -120,6 +122,25 @@ pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
     let power = |(c, r): (&Contact, &DVec3)| r.dot(p.contact_velocity(c, &still.rigid)).abs();
     let largest = p.contacts.iter().zip(&answer.reactions.contacts).map(power).fold(0.0, f64::max);
     largest > 0.0 && largest > OVERWORK * newton::kinetic(p, &p.free).max(newton::kinetic(p, &answer.velocities))
+}
+
+/// The work that reactions do on what is asked beyond not to approach ([`MixedProblem::spare`]), where it is [`OVERASKED`] times the energy that moves in the step: friction holds
+/// what is asked to part, and reactions grow against each other until it does. A pile whose overlaps are pushed out moves with that work, or falls
+/// freely with more; what motors and brakes bear counts as their loads would, that fall freely too.
+pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
+    let work: f64 = p.spare.iter().zip(&answer.reactions.contacts).map(|(part, r)| -part * r.x).sum();
+    let load = |b: &Block| {
+        let rows = &answer.reactions.blocks[b.first..][..b.rows];
+        p.block_weight(b) * rows.iter().map(|r| r * r).sum::<f64>()
+    };
+    let bound = work / OVERASKED - p.blocks.iter().filter(|b| !gives(b)).map(load).sum::<f64>();
+    let linear = |(m, v): (&RigidMass, &Twist)| {
+        let mass = |w: f64| if w > 0.0 { 1.0 / w } else { 0.0 };
+        v.linear.length_squared() * mass(m.inverse_mass.max_element())
+    };
+    let least = |v: &Velocities| p.rigid.iter().zip(&v.rigid).map(linear).sum::<f64>();
+    let moves = |v: &Velocities| least(v) >= bound || newton::kinetic(p, v) >= bound;
+    (work > 0.0 && bound > 0.0 && !moves(&p.free) && !moves(&answer.velocities)).then_some(work)
 }
 
 /// Follows Coulomb's law, or that of the known shifts, on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,

@@ -10,6 +10,7 @@
 //! ```
 
 use super::central;
+use super::feasibility::overasks;
 use super::islands::islands;
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
@@ -20,7 +21,7 @@ use recall::Recalled;
 pub(super) use rest::is_pile;
 use rest::{AT_REST, REST, at_rest, begins_to_move, left_and_taken, rests};
 use std::f64::consts::FRAC_1_SQRT_2;
-use tries::Tries;
+use tries::{Tries, ask_for_less, grown};
 
 mod equilibria;
 mod memory;
@@ -119,6 +120,9 @@ const NEARER: f64 = 0.5;
 /// How many sweeps of balls take as long as one of as many general contacts, and the part of others among them up to which these are still such sweeps.
 const BALLS: f64 = 4.0;
 const FEW: f64 = 0.1;
+/// Part of the work on what is asked from which on a contact is to ask for less.
+const MUCH: f64 = 1e-2;
+
 /// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
 /// a block alone and fill in nothing.
 fn newton_cost(p: &MixedProblem) -> f64 {
@@ -253,14 +257,26 @@ impl Auto {
         answer.wedged.clear();
         work.light = if newton_cost(p) > CHEAP { light(p) } else { 1.0 };
         let auto = self.of_size(p, answer, work);
-        match auto.recall(p, answer, work) {
+        let report = match auto.recall(p, answer, work) {
             Recalled::Solved(report) => report,
             Recalled::Open(effort) => {
                 let report = auto.step(p, answer, work);
                 let begin = auto.begin(p, &report, work);
                 report.after(&begin).after(&effort)
             }
+        };
+        // what gives way as nothing else can be done is bounded by that
+        if answer.wedged.is_empty()
+            && answer.slack.is_empty()
+            && !p.stop.asked()
+            && let Some(work) = overasks(p, answer)
+        {
+            let mut less = grown(&answer.reactions.contacts);
+            let asked = p.spare.iter().zip(&answer.reactions.contacts);
+            less.iter_mut().zip(asked).for_each(|(less, (part, r))| *less |= -part * r.x > MUCH * work);
+            ask_for_less(answer, less);
         }
+        report
     }
 
     /// Settings for a problem of many rows: walls at rest fill in little whatever their size, and sweeps get nowhere in their height.

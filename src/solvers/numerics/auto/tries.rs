@@ -133,18 +133,11 @@ impl<'a> Tries<'a> {
         }
     }
 
-    /// Until one of them ends it; where its reactions have run away against what is asked beyond not to approach, asking for less, and where they have
-    /// against what drives bodies, a jam or a miss: a solution in which they do a billion joules of work against each other is none.
+    /// Until one of them ends it; where its reactions have run away against what drives bodies, a jam or a miss: a solution in which they do a billion joules
+    /// of work against each other is none.
     pub(super) fn run(mut self) -> Report {
         let report = self.end();
         if !report.converged() {
-            return report;
-        }
-        if self.asks() && runs_away(self.p, self.answer) {
-            let grown = grown(&self.answer.reactions.contacts);
-            if self.could_ask_for_less(&grown) {
-                self.ask_for_less(grown);
-            }
             return report;
         }
         if !overworks(self.p, self.answer) || self.has_a_solution() {
@@ -455,18 +448,8 @@ impl<'a> Tries<'a> {
     /// The best answer, and the contacts that are to ask for less.
     fn asking_for_less(&mut self) -> Report {
         let less = std::mem::take(&mut self.less);
-        self.ask_for_less(less);
+        ask_for_less(self.answer, less);
         self.best
-    }
-
-    /// What has grown against each other is no guess, nor is what joints bear of it: it is a solution at any size where nothing is asked, and would stay.
-    fn ask_for_less(&mut self, less: Vec<bool>) {
-        let reactions = &mut self.answer.reactions;
-        for rows in [&mut reactions.contacts, &mut reactions.spins] {
-            rows.iter_mut().zip(&less).filter(|(_, less)| **less).for_each(|(r, _)| *r = DVec3::ZERO);
-        }
-        reactions.blocks.fill(0.0);
-        self.answer.wedged = less;
     }
 
     /// Whether no velocities at all keep the bodies out of each other; then the answer of least violation. A misfit that moves nothing
@@ -537,7 +520,7 @@ impl<'a> Tries<'a> {
         let grown = grown(&self.p.contacts.iter().zip(&give.contacts).map(carried).collect::<Vec<_>>());
         let asks = self.could_ask_for_less(&grown);
         if asks {
-            self.ask_for_less(grown);
+            ask_for_less(self.answer, grown);
         }
         asks
     }
@@ -653,8 +636,18 @@ impl<'a> Tries<'a> {
     }
 }
 
+/// What has grown against each other is no guess, nor is what joints bear of it: it is a solution at any size where nothing is asked, and would stay.
+pub(super) fn ask_for_less(answer: &mut Answer, less: Vec<bool>) {
+    let reactions = &mut answer.reactions;
+    for rows in [&mut reactions.contacts, &mut reactions.spins] {
+        rows.iter_mut().zip(&less).filter(|(_, less)| **less).for_each(|(r, _)| *r = DVec3::ZERO);
+    }
+    reactions.blocks.fill(0.0);
+    answer.wedged = less;
+}
+
 /// The contacts that take part in reactions which grow for ever.
-fn grown(reactions: &[DVec3]) -> Vec<bool> {
+pub(super) fn grown(reactions: &[DVec3]) -> Vec<bool> {
     let largest = reactions.iter().map(|r| r.length()).fold(0.0, f64::max);
     reactions.iter().map(|r| r.length() > RUNAWAY * largest).collect()
 }
