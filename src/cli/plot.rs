@@ -26,9 +26,9 @@ What can be drawn of a run:
                     wide as the force, in a layer of the middle seen along y, or
                     in a --slice; --at an instant, if the run had
                     --set output.branches=true
-Of a sweep: any column of its results.csv, against the first key that it varies
-(or --x), such as piles.heap.slope_deg or measures.bed.solid_fraction of a
-[[pile]] and a [[measure]] at the end of each run.
+Of a sweep: any column of its results.csv, against the first key of numbers that
+it varies (or --x), such as piles.heap.slope_deg or measures.bed.solid_fraction
+of a [[pile]] and a [[measure]] at the end of each run.
 
 Examples:
   drystone plot out energy --out energy.svg

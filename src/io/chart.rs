@@ -15,7 +15,8 @@ const POINTS: usize = 4000;
 const SIZE: (u32, u32) = (1000, 320);
 const PLANE: (u32, u32) = (560, 420);
 const HEAD: u32 = 44;
-const LEGEND: i32 = 200;
+/// Width of a legend beside a wide panel: where names are short, and the most that it takes from the curves.
+const LEGEND: [i32; 2] = [200, 560];
 
 /// A named row of points `(x, y)`; where one is not finite the line has a hole.
 ///
@@ -175,6 +176,17 @@ fn set_in_rows(letters: impl Iterator<Item = usize>, width: i32) -> Vec<[i32; 2]
     letters.map(place).collect()
 }
 
+/// Width of a legend beside a panel whose longest name has so many letters.
+fn beside(letters: usize) -> i32 {
+    (56 + 7 * letters as i32).clamp(LEGEND[0], LEGEND[1])
+}
+
+/// How many of so many names a legend beside a panel has; what it leaves out has a last row that tells so.
+fn named(lines: usize) -> usize {
+    let rows = (SIZE.1 as usize - 20) / ROW as usize;
+    if lines > rows { rows - 1 } else { lines }
+}
+
 /// A wide panel has its legend on the right, the other above.
 fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<B, Shift>, panel: &Panel, wide: bool) -> DrawResult {
     let lines = panel.lines.iter().flat_map(|line| line.points.iter().copied());
@@ -184,8 +196,9 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     let x_range = range(all.iter().map(|p| p.0).filter(|x| x.is_finite()), if wide { 0.0 } else { margin });
     let y_range = range(all.iter().filter(|p| p.0.is_finite()).map(|p| p.1).filter(|y| y.is_finite()), margin);
     // beside a map stands its scale
+    let letters = || panel.lines.iter().map(|line| line.name.chars().count());
     let side = if wide {
-        LEGEND
+        beside(letters().max().unwrap_or(0))
     } else if panel.map.is_some() {
         118
     } else {
@@ -194,7 +207,7 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide, side) } else { (x_range, y_range) };
     let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
-    let names = set_in_rows(panel.lines.iter().map(|line| line.name.chars().count()), area.dim_in_pixel().0 as i32);
+    let names = set_in_rows(letters(), area.dim_in_pixel().0 as i32);
     let mut chart = ChartBuilder::on(area)
         .margin_top(if wide { 8 } else { 33 + ROW * names.last().map_or(1, |at| at[1] + 1) })
         .margin_right(side)
@@ -239,7 +252,14 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
             }
             chart.draw_series([PathElement::new(shown, style)])?;
         }
-        let (x, y) = if wide { (SIZE.0 as i32 - LEGEND + 14, 20 + ROW * k as i32) } else { (at[0], 42 + ROW * at[1]) };
+        let (x, y) = if wide { (SIZE.0 as i32 - side + 14, 20 + ROW * k as i32) } else { (at[0], 42 + ROW * at[1]) };
+        if wide && k >= named(panel.lines.len()) {
+            if k == named(panel.lines.len()) {
+                let more = format!("and {} more", panel.lines.len() - k);
+                area.draw(&Text::new(more, (x + 34, y), legend.clone()))?;
+            }
+            continue;
+        }
         if line.marked {
             area.draw(&Circle::new((x + 13, y), 3, colour.filled()))?;
         }
@@ -327,6 +347,30 @@ mod tests {
         assert_eq!(rows(&[7, 9]), [[76, 0], [182, 0]]);
         assert_eq!(rows(&[7, 9, 20, 12]), [[76, 0], [182, 0], [304, 0], [76, 1]]);
         assert_eq!(rows(&[90, 90]), [[76, 0], [76, 1]], "what is too long for any row has one of its own");
+    }
+
+    #[test]
+    fn a_legend_beside_a_panel_has_room_for_its_names() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("c.svg");
+        let name = |k: usize| format!("generate.pour.0.count = 200, generate.pour.0.seed = {k:02}");
+        let lines = |count: usize| (0..count).map(|k| Line::new(&name(k), [(0.0, 0.0), (1.0, k as f64)])).collect();
+        let places = |count: usize| -> Vec<(String, i32, i32)> {
+            write_chart(&path, "a title", &[Panel::new("x", "y", lines(count))]).expect("drawn");
+            let svg = std::fs::read_to_string(&path).expect("there");
+            let texts = svg.split("<text").skip(1).filter_map(|text| {
+                let of = |key: &str| text.split(&format!(" {key}=\"")).nth(1)?.split('"').next()?.parse().ok();
+                let text = text.split('>').nth(1)?.trim().split('<').next()?.trim();
+                Some((text.to_owned(), of("x")?, of("y")?))
+            });
+            texts.filter(|(text, ..)| text.starts_with("generate") || text.starts_with("and ")).collect()
+        };
+        let few = places(2);
+        // seven pixels a letter are more than this font takes
+        assert!(few.len() == 2 && few.iter().all(|(text, x, _)| x + 7 * text.len() as i32 <= SIZE.0 as i32), "{few:?}");
+        let many = places(40);
+        assert_eq!(many.last().map(|(text, ..)| text.as_str()), Some("and 27 more"));
+        assert!(many.len() == 14 && many.iter().all(|(.., y)| *y < (HEAD + SIZE.1) as i32), "{many:?}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::chart::{Line, Panel};
 use super::error::OutputError;
 use super::field_plots::{self, View};
 use super::scene::error::did_you_mean;
+use super::scene::units::number_length;
 use super::vtk::StoredFrame;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -82,6 +83,9 @@ pub(super) struct Named {
     columns: Vec<(String, String, Vec<f64>)>,
     /// Names of each row, joined.
     labels: Vec<String>,
+    header: Vec<String>,
+    /// As they stand in the file.
+    rows: Vec<csv::StringRecord>,
 }
 
 impl Named {
@@ -105,7 +109,7 @@ impl Named {
                 }),
             }
         }
-        Ok(Self { path: path.display().to_string(), columns, labels })
+        Ok(Self { path: path.display().to_string(), columns, labels, header, rows })
     }
 
     /// Name, unit and values of a column.
@@ -114,6 +118,19 @@ impl Named {
             let known = did_you_mean(name, self.columns.iter().map(|c| c.0.as_str()));
             PlotError::Nothing(format!("{}: found no column \"{name}\"\n  {known}", self.path))
         })
+    }
+
+    /// Unit and values of a column of numbers, or of texts that are numbers in one and the same unit (`1 mm`, `2 mm`).
+    fn places(&self, name: &str) -> Option<(String, Vec<f64>)> {
+        let column = self.header.iter().position(|head| head == name)?;
+        let mut unit = None;
+        let values = self.rows.iter().map(|row| {
+            let text = row.get(column)?.trim();
+            let (number, of) = text.split_at(number_length(text));
+            (*unit.get_or_insert(of.trim()) == of.trim()).then(|| number.parse::<f64>().ok())?
+        });
+        let values = values.collect::<Option<Vec<f64>>>()?;
+        Some((unit.unwrap_or_default().to_owned(), values))
     }
 
     /// Axes of the grid whose cells its rows are, or the one of a profile; none for any other table.
@@ -392,27 +409,34 @@ fn rose(directory: &Path, at: Option<f64>) -> Result<Panel, PlotError> {
     Ok(Panel::new("x", "z", lines).titled(&format!("directions of contact normals{}", instant(pressing.time))).equal())
 }
 
-/// Figures of a sweep against one of its keys, a line for each combination of the others; without `x` against the first.
+/// Figures of a sweep against one of its keys, a line for each combination of the others; without `x` against the first of numbers.
 ///
 /// # Errors
 /// `results.csv` is missing or spoilt, or has no such column.
 pub fn sweep_panels(directory: &Path, what: &[String], x: Option<&str>) -> Result<Vec<Panel>, PlotError> {
     let path = directory.join("results.csv");
     let table = Named::read(&path)?;
-    // the varied keys stand before what a run tells
-    let header: Vec<&str> = table.columns.iter().map(|c| c.0.as_str()).collect();
-    let told = header.iter().position(|h| *h == "time").unwrap_or(header.len());
-    let first = header[..told].first().copied();
-    let x = x.or(first).ok_or_else(|| PlotError::Nothing(format!("{}: no key with numbers; name a column with --x", path.display())))?;
-    let (_, unit, places) = table.column(x)?;
-    let others: Vec<&(String, String, Vec<f64>)> = table.columns[..told].iter().filter(|c| c.0 != x).collect();
+    // the varied keys stand before what a run tells; their values may be texts, which part lines as numbers do
+    let told = table.header.iter().position(|h| ["scene", "time", "failure"].contains(&h.as_str())).unwrap_or(table.header.len());
+    let first = || table.header[..told].iter().map(String::as_str).find(|key| table.places(key).is_some());
+    let x =
+        x.or_else(first).ok_or_else(|| PlotError::Nothing(format!("{}: no key with numbers; name a column with --x", path.display())))?;
+    let (unit, places) = match table.places(x) {
+        Some(found) => found,
+        None => table.column(x).map(|(_, unit, places)| (unit.clone(), places.clone()))?,
+    };
+    let others: Vec<usize> = (0..told).filter(|&k| table.header[k] != x).collect();
     let mut panels = Vec::new();
     for what in what {
         let (name, _, values) = table.column(what)?;
-        let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-        for k in 0..values.len() {
-            let label = others.iter().map(|c| format!("{} = {}", c.0, c.2[k])).collect::<Vec<_>>().join(", ");
-            lines.entry(label).or_default().push((places[k], values[k]));
+        // in the order of the sweep, which is the one of its command
+        let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+        for ((row, x), y) in table.rows.iter().zip(&places).zip(values) {
+            let label = others.iter().map(|&k| format!("{} = {}", table.header[k], &row[k])).collect::<Vec<_>>().join(", ");
+            match lines.iter_mut().find(|line| line.0 == label) {
+                Some((_, points)) => points.push((*x, *y)),
+                None => lines.push((label, vec![(*x, *y)])),
+            }
         }
         let line = |(label, mut points): (String, Vec<(f64, f64)>)| {
             points.retain(|p| p.0.is_finite() && p.1.is_finite());
@@ -485,6 +509,29 @@ mod tests {
         let lines: Vec<_> = found[0].lines.iter().map(|l| (l.name.as_str(), l.points.clone())).collect();
         assert_eq!(lines, [("seed = 1", vec![(0.1, 4.0), (0.3, 5.0)]), ("seed = 2", vec![(0.1, 6.0)])]);
         assert!(sweep_panels(dir.path(), &["weigh".to_owned()], None).unwrap_err().to_string().contains("results.csv"));
+    }
+
+    #[test]
+    fn keys_of_texts_part_the_lines_of_a_sweep_and_those_with_one_unit_are_drawn_against() {
+        let text = "step,impact,n,scene,time,way\n1 ms,newton,20,a,1,1\n1 ms,newton,100,a,1,2\n1 ms,fremond,20,a,1,3\n1 ms,fremond,100,a,1,4\n\
+                    2ms,newton,20,a,1,5\n2ms,newton,100,a,1,6\n2ms,fremond,20,a,1,7\n2ms,fremond,100,a,1,8\n";
+        let dir = folder(&[("results.csv", text)]);
+        let lines = |x: Option<&str>| {
+            let found = sweep_panels(dir.path(), &["way".to_owned()], x).unwrap();
+            let lines: Vec<_> = found[0].lines.iter().map(|l| (l.name.clone(), l.points.clone())).collect();
+            (found[0].x.clone(), lines)
+        };
+        let (x, of_step) = lines(None);
+        assert_eq!(x, "step (ms)");
+        assert_eq!(of_step[1], ("impact = newton, n = 100".to_owned(), vec![(1.0, 2.0), (2.0, 6.0)]));
+        let names = |lines: &[(String, Vec<(f64, f64)>)]| lines.iter().map(|l| l.0.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            names(&of_step),
+            ["impact = newton, n = 20", "impact = newton, n = 100", "impact = fremond, n = 20", "impact = fremond, n = 100"]
+        );
+        let (_, of_n) = lines(Some("n"));
+        assert_eq!(of_n[3], ("step = 2ms, impact = fremond".to_owned(), vec![(20.0, 7.0), (100.0, 8.0)]));
+        assert!(sweep_panels(dir.path(), &["way".to_owned()], Some("impact")).unwrap_err().to_string().contains("impact"));
     }
 
     #[test]

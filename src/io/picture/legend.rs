@@ -34,9 +34,8 @@ impl Drawing for Legend {
         let text = |size: u32| ("sans-serif", size).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         let mut y = ROW as i32 / 2;
         for (width, force) in &self.chains {
-            let half = 0.5 * width.max(0.5);
-            let [top, bottom] = [f64::from(y) - half, f64::from(y) + half].map(|y| y.round() as i32);
-            page.draw(&Rectangle::new([(8, top), (42, bottom.max(top + 1))], CHAIN.filled()))?;
+            let [top, bottom] = beam(y, *width);
+            page.draw(&Rectangle::new([(8, top), (42, bottom)], CHAIN.filled()))?;
             page.draw(&Text::new(force.clone(), (50, y), text(14)))?;
             y += ROW as i32;
         }
@@ -47,6 +46,12 @@ impl Drawing for Legend {
         }
         page.draw(&Text::new(name.clone(), (end + 8, y), text(14)))
     }
+}
+
+/// Where a stroke about a middle that is so wide begins and ends: its width is what is rounded, not both of its sides.
+fn beam(middle: i32, width: f64) -> [i32; 2] {
+    let begin = (f64::from(middle) - 0.5 * width).round() as i32;
+    [begin, begin + width.round().max(1.0) as i32]
 }
 
 /// The colour of chains.
@@ -127,6 +132,16 @@ pub(in crate::io) fn digits(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strokes_of_a_legend_are_as_wide_as_chains_to_half_a_unit() {
+        for k in 0..400 {
+            let width = 1.0 + 0.05 * f64::from(k);
+            let [begin, end] = beam(11, width);
+            assert!((f64::from(end - begin) - width).abs() <= 0.5 + 1e-9, "{width}: {begin} to {end}");
+            assert!((0.5 * f64::from(begin + end) - 11.0).abs() <= 0.75, "{width}: {begin} to {end}");
+        }
+    }
 
     #[test]
     fn scales_are_round_and_have_a_unit_that_fits() {

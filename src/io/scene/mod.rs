@@ -63,7 +63,7 @@ pub mod study;
 mod supports;
 #[cfg(test)]
 mod tests;
-mod units;
+pub(in crate::io) mod units;
 mod vessels;
 mod write;
 

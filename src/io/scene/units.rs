@@ -183,7 +183,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Bytes of the decimal number that `text` starts with.
-fn number_length(text: &str) -> usize {
+pub(in crate::io) fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
     let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
