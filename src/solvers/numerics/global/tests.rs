@@ -158,6 +158,23 @@ fn body_space_and_reduction_find_the_same_velocities() {
     }
 }
 
+/// A solver on W costs several times as much there; beyond the redundancy, and with a shift, other ways come first.
+#[test]
+fn redundant_problems_without_a_shift_are_solved_in_body_space() {
+    let auto = auto::GlobalAuto::default();
+    let newton = proximal::BodyNewton { tolerance: auto.tolerance, ..Default::default() };
+    for seed in 0..12 {
+        let mut p = random(4, 20 + seed as usize, 0.5, 0.0, seed + 1);
+        let shifted = answer(&auto, &p).1;
+        p.sets.fill(AdmissibleSet::SecondOrder { mu: 0.5 });
+        let (report, r, _) = answer(&auto, &p);
+        assert!(report.converged() && report.iterations == report.factorisations, "seed {seed}: {report:?}");
+        assert!(r == answer(&newton, &p).1 && r != shifted, "seed {seed}");
+        let alone = auto::GlobalAuto { redundancy: 1e3, ..auto };
+        assert_ne!(answer(&alone, &p).1, r, "seed {seed}");
+    }
+}
+
 #[test]
 fn the_watch_ends_a_solve_and_the_best_point_is_kept() {
     let p = random(6, 20, 0.6, 0.0, 4);
