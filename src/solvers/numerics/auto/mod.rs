@@ -302,8 +302,9 @@ impl Auto {
         if p.stop.asked() {
             return report;
         }
-        // a factorisation of the whole finds no more than patches have
-        let patience = if circles { f64::INFINITY } else { patience };
+        // a factorisation of the whole finds no more than patches have, nor anything better than the solution of a convex problem
+        let done = report.converged() && !p.lagged.is_empty();
+        let patience = if circles || done { f64::INFINITY } else { patience };
         let task = self.task(p, answer, &report, patience, work);
         let stops = work.memory.stops;
         let Some(task) = task else {

@@ -23,7 +23,7 @@ use super::super::feasibility::{Give, Stiffened, contradiction, gives, grows, ov
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, Contact, MixedProblem, Reactions};
 use super::super::residual::{Residual, certify};
-use super::super::{Measure, Method, Report, Status, newton, sweep, sweep::GaussSeidel};
+use super::super::{Measure, Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
 use super::{Auto, CHEAP, Workspace, carried, newton_cost};
 use glam::DVec3;
@@ -83,7 +83,9 @@ const ROUNDING: f64 = 1e-13;
 /// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded; more where that is not enough.
 const MARGIN: [f64; 3] = [1.01, 1.1, 1.5];
 /// Error, in tolerances, from which a convex problem is solved from nothing rather than from the guess.
-const FAR: f64 = 100.0;
+const FAR: f64 = 20.0;
+/// Factorisations that it may have from the guess: half of those from nothing.
+const FEW: usize = 10;
 
 /// The tries on one island; `best` is the report on what `answer` holds, with the effort of all so far.
 pub(super) struct Tries<'a> {
@@ -663,7 +665,7 @@ fn is_convex(p: &MixedProblem) -> bool {
 fn known(auto: &Auto, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Option<Report> {
     let mut near = Report::default();
     if certify(p, answer).error() <= FAR * auto.tolerance {
-        near = auto.newton().solve(p, answer, &mut work.newton);
+        near = ProximalNewton { max_iterations: FEW.min(auto.max_newton), ..auto.newton() }.solve(p, answer, &mut work.newton);
         if near.converged() {
             return Some(near);
         }
