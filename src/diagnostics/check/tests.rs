@@ -656,6 +656,11 @@ fn a_segregation_of_grains_that_are_all_alike_is_told() {
     assert_eq!(all(&scene(0.2)), [], "a ball of this radius is large");
     only(&scene(0.1), Severity::Hint, None, "the radius 0.1 m, by which all grains are large", "between those");
     only(&scene(0.21), Severity::Hint, None, "all grains are small", "between those");
+    let round = |more: &str| format!("{}[periodic]\nx = [0, 4]\n", scene(0.15).replace("radius = 0.15", &format!("radius = 0.15, {more}")));
+    assert_eq!(all(&round("axis = [0, 1, 1]")), []);
+    only(&round("axis = [1, 0, 1]"), Severity::Hint, None, "along x, where the periodic cell has no first", "shorter than the cell");
+    let part = round("axis = [1, 0, 0]").replace("name = \"cut\"", "name = \"cut\"\nbox = [[0.5, -1, 0], [3.5, 1, 1]]");
+    assert_eq!(all(&part), []);
 }
 
 #[test]
