@@ -8,7 +8,6 @@
 //! face by what lies beyond. A half-space has no ends.
 
 use super::{Bodies, Severity, Short};
-use crate::granular::grain::Grain;
 use crate::io::scene::model::{Motion, ShapeSpec};
 use glam::DVec3;
 
@@ -33,7 +32,8 @@ impl Bodies<'_> {
             let shape = self.shapes[i].as_ref().filter(|_| !matches!(body.shape, ShapeSpec::Ball { .. }) && fills(i).is_none())?;
             Some(shape.bounding_radius())
         };
-        let inlets = self.scene.inlets.iter().filter(|inlet| inlet.grain != Grain::Ball).map(|inlet| inlet.sizes.largest());
+        // grains are balls where nothing else is asked for
+        let inlets = self.scene.inlets.iter().filter(|inlet| inlet.grain != Default::default()).map(|inlet| inlet.sizes.largest());
         let reach = self.dynamic().filter_map(cornered).chain(inlets).fold(0.0, f64::max);
         if self.scene.inlets.is_empty() && self.dynamic().all(|(i, _)| fills(i).is_some()) {
             return;
