@@ -3,7 +3,7 @@
 use super::{DONE, Failure, tell};
 use crate::diagnostics::summary::Summary;
 use crate::io::error::replace_file;
-use crate::io::scene::{Content, SceneFile};
+use crate::io::scene::{Content, SceneFile, SceneSource};
 use crate::io::table::read_text;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -36,12 +36,30 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Keeps how a run was started: command, scene, and copies of the files that the scene names, so that the folder can be taken elsewhere. A run
-/// that goes on keeps its scene.
-pub(super) fn keep_command(directory: &Path, scene: Option<&str>, files: &[SceneFile]) -> Result<(), Failure> {
+/// The command of this process, as a line for a shell.
+fn own_command() -> String {
     let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
-    replace_file(&directory.join(COMMAND), format!("drystone {}\n", words.join(" ")).as_bytes()).map_err(Failure::input)?;
-    let Some(mut text) = scene.map(str::to_owned) else { return Ok(()) };
+    format!("drystone {}\n", words.join(" "))
+}
+
+/// Keeps how a run went on, below how it was started; its scene ends where the run is to end now. In a folder that is not its own there is no scene.
+pub(super) fn keep_resumption(directory: &Path, own: bool, until: Option<f64>) -> Result<(), Failure> {
+    let (path, scene) = (directory.join(COMMAND), directory.join(SCENE_OF_RUN));
+    if !own && scene.is_file() {
+        std::fs::remove_file(&scene).map_err(|e| Failure::input(format!("{}: cannot be removed: {e}", scene.display())))?;
+    }
+    let before = if own { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+    replace_file(&path, format!("{before}{}", own_command()).as_bytes()).map_err(Failure::input)?;
+    let Some(end) = until.filter(|_| scene.is_file()) else { return Ok(()) };
+    let source = SceneSource::new(&scene.to_string_lossy());
+    let text = source.text_with(&[("time.end".to_owned(), format!("{end:?}"))]).map_err(Failure::input)?;
+    replace_file(&scene, text.as_bytes()).map_err(Failure::input)
+}
+
+/// Keeps how a run was started: command, scene, and copies of the files that the scene names, so that the folder can be taken elsewhere.
+pub(super) fn keep_command(directory: &Path, scene: &str, files: &[SceneFile]) -> Result<(), Failure> {
+    replace_file(&directory.join(COMMAND), own_command().as_bytes()).map_err(Failure::input)?;
+    let mut text = scene.to_owned();
     for (k, file) in files.iter().enumerate() {
         let beside = Path::new(&file.named).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         let place = if beside {

@@ -159,10 +159,13 @@ impl Start {
         check_length(&scene)?;
         let resumed = saved.is_some();
         let (built, meter) = match saved {
-            Some((checkpoint, anew)) => {
+            Some((mut checkpoint, anew)) => {
+                // steps that are chosen meet the end that is asked for now
+                let other = scene.time.end != checkpoint.scene.time.end;
+                checkpoint.scene = scene.clone();
                 let (mut built, mut meter) = checkpoint.resume().map_err(Failure::input)?;
                 // another end alone leaves a run that has not ended as it would be without a break
-                let farther = scene.time.end != checkpoint.scene.time.end && meter.ended(&built.simulation).is_some();
+                let farther = other && meter.ended(&built.simulation).is_some();
                 if anew || farther {
                     meter.go_on();
                 }
@@ -216,6 +219,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
         run.meter.found_before().for_each(tell);
     }
     let (end, step) = (run.scene.time.end, run.scene.time.step);
+    // into another folder a run goes on with tables that begin where it does
+    let own = !matches!((&arguments.out, &arguments.resume), (Some(out), Some(saved)) if !same_folder(out, saved));
     let mut output = match directory {
         None => None,
         Some(directory) => {
@@ -224,12 +229,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             if !run.resumed {
                 output.start(&run.built.simulation).map_err(Failure::input)?;
             }
-            super::report::keep_command(directory, text.as_deref(), &run.files)?;
+            match text.as_deref().filter(|_| !run.resumed) {
+                Some(text) => super::report::keep_command(directory, text, &run.files)?,
+                None => super::report::keep_resumption(directory, own, arguments.until)?,
+            }
             Some(output)
         }
     };
-    // into another folder a run goes on with tables that begin where it does
-    let own = !matches!((&arguments.out, &arguments.resume), (Some(out), Some(saved)) if !same_folder(out, saved));
     let missing = output.as_ref().filter(|_| own).and_then(|output| begun_note(output, run.built.simulation.time()));
     let first = run.built.simulation.steps();
     let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;

@@ -1,7 +1,7 @@
 //! Which scene a command works on, and how its numbers are read.
 
 use super::report::{COMMAND, SCENE_OF_RUN, words};
-use super::{Failure, USAGE};
+use super::{Failure, USAGE, tell};
 use crate::io::scene::model::TimeStepping;
 use crate::io::scene::{Scene, SceneFile, SceneSource, builtin, seconds};
 use crate::io::table::format_number;
@@ -147,15 +147,21 @@ impl PastRun {
         }
         let path = Path::new(folder).join(COMMAND);
         let text = std::fs::read_to_string(&path).map_err(|e| Failure::input(format!("{}: cannot be read: {e}", path.display())))?;
-        let Some((Some(scene), changes, until)) = super::arguments_of_run(&words(&text)) else {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let Some((first, changes, until)) = lines.next().and_then(|line| super::arguments_of_run(&words(line))) else {
             let cure = "name the scene instead of the folder";
-            return Err(Failure::input(format!("{}: found no scene in the command of a run\n  {cure}", path.display())));
+            return Err(Failure::input(format!("{}: found no command of a run\n  {cure}", path.display())));
         };
-        let built_in = matches!(SceneSource::new(&scene), SceneSource::BuiltIn(_));
-        // the scene of a file has the settings of the run in it
-        let (scene, changes) = match built_in {
-            true => (scene, changes),
-            false => (Path::new(folder).join(SCENE_OF_RUN).to_string_lossy().into_owned(), Changes::default()),
+        let resumed = lines.filter_map(|line| super::arguments_of_run(&words(line)));
+        if resumed.into_iter().any(|(_, changes, _)| !changes.are_none()) {
+            tell(&format!(
+                "note: the run in {folder} went on with another tolerance or step; here it is made with those of its start throughout"
+            ));
+        }
+        // the scene of a file has the settings of the run in it, as has that of a run of which no more than its end is known
+        let (scene, changes) = match first {
+            Some(scene) if matches!(SceneSource::new(&scene), SceneSource::BuiltIn(_)) => (scene, changes),
+            _ => (Path::new(folder).join(SCENE_OF_RUN).to_string_lossy().into_owned(), Changes::default()),
         };
         let summary = std::fs::read_to_string(Path::new(folder).join("summary.json")).ok();
         let ended = summary.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok()?["time"].as_f64());

@@ -29,7 +29,8 @@ pub fn row(time: f64, packing: &Packing, measure: &Measure) -> Vec<f64> {
     row.extend(measure.segregation.as_ref().map(|parted| {
         let part = measure.bounds.map(|[low, high]| packing.within(&Region::Box { low, high }));
         let part = part.as_ref().unwrap_or(packing);
-        segregation(part, parted.axis, parted.radius, parted.between.unwrap_or_else(|| extent(part, parted.axis)))
+        let round = packing.cell.round(measure.bounds.unwrap_or_else(|| packing.bounds().into()));
+        segregation(part, round, parted.axis, parted.radius, parted.between.unwrap_or_else(|| extent(part, parted.axis)))
     }));
     row.extend(measure.discs.map(|across| {
         let [low, high] = measure.bounds.unwrap_or_else(|| packing.bounds().into());

@@ -58,16 +58,20 @@ pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64
 }
 
 /// How far large balls have parted from small ones along an axis, means by volume, in parts of half of the way over which grains are spread
-/// (m, along the axis: [`extent`]); balls of at least `radius` (m) are large. Not a number where one kind is missing.
+/// (m, along the axis: [`extent`]); balls of at least `radius` (m) are large. Not a number where one kind is missing, and along axes that are
+/// `round` ([`Cell::round`](crate::model::periodic::Cell::round)), which have no first and no last place.
 ///
 /// ```
 /// use drystone::diagnostics::{grains::{Grain, Packing}, structure::segregation};
-/// use glam::DVec3;
+/// use glam::{BVec3, DVec3};
 /// let ball = |z: f64, r: f64| Grain { position: DVec3::Z * z, volume: 1.0, radius: Some(r), ..Grain::default() };
 /// let packing = Packing { grains: vec![ball(0.25, 0.1), ball(0.75, 0.2)], ..Packing::default() };
-/// assert!((segregation(&packing, DVec3::Z, 0.15, [0.0, 1.0]) - 1.0).abs() < 1e-15);
+/// assert!((segregation(&packing, BVec3::FALSE, DVec3::Z, 0.15, [0.0, 1.0]) - 1.0).abs() < 1e-15);
 /// ```
-pub fn segregation(packing: &Packing, axis: DVec3, radius: f64, [from, to]: [f64; 2]) -> f64 {
+pub fn segregation(packing: &Packing, round: BVec3, axis: DVec3, radius: f64, [from, to]: [f64; 2]) -> f64 {
+    if (0..3).any(|a| round.test(a) && axis[a] != 0.0) {
+        return f64::NAN;
+    }
     let mut sums = [[0.0; 2]; 2];
     for grain in &packing.grains {
         let sum = &mut sums[usize::from(grain.radius.is_some_and(|r| r >= radius))];
@@ -262,9 +266,11 @@ mod tests {
         };
         let mixed = Packing { grains: [balls(1.0, 3.0, 0.1), balls(1.0, 3.0, 0.2)].concat(), ..Packing::default() };
         let layers = Packing { grains: [balls(1.0, 2.0, 0.1), balls(2.0, 3.0, 0.2)].concat(), ..Packing::default() };
-        let of = |packing: &Packing| segregation(packing, DVec3::Z, 0.15, [1.0, 3.0]);
+        let of = |packing: &Packing| segregation(packing, BVec3::FALSE, DVec3::Z, 0.15, [1.0, 3.0]);
         assert!(of(&mixed).abs() < 0.03 && (of(&layers) - 1.0).abs() < 0.02, "{} {}", of(&mixed), of(&layers));
-        assert!(segregation(&layers, DVec3::Z, 0.5, [1.0, 3.0]).is_nan());
+        assert!(segregation(&layers, BVec3::FALSE, DVec3::Z, 0.5, [1.0, 3.0]).is_nan());
+        let round = |x, z| segregation(&layers, BVec3::new(x, false, z), DVec3::Z, 0.15, [1.0, 3.0]);
+        assert!(round(false, true).is_nan() && round(true, false) == of(&layers), "cut elsewhere, the half below would lie above");
     }
 
     #[test]

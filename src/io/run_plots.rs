@@ -15,7 +15,7 @@ use super::chart::{Line, Panel};
 use super::error::OutputError;
 use super::field_plots::{self, View};
 use super::scene::error::did_you_mean;
-use super::scene::units::number_length;
+use super::scene::units::{number_length, scales};
 use super::vtk::StoredFrame;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -120,17 +120,25 @@ impl Named {
         })
     }
 
-    /// Unit and values of a column of numbers, or of texts that are numbers in one and the same unit (`1 mm`, `2 mm`).
+    /// Unit and values of a column of numbers, or of texts that are numbers with units of one kind (`1 ms`, `0.002 s`): in the first of these.
     fn places(&self, name: &str) -> Option<(String, Vec<f64>)> {
         let column = self.header.iter().position(|head| head == name)?;
-        let mut unit = None;
-        let values = self.rows.iter().map(|row| {
-            let text = row.get(column)?.trim();
-            let (number, of) = text.split_at(number_length(text));
-            (*unit.get_or_insert(of.trim()) == of.trim()).then(|| number.parse::<f64>().ok())?
-        });
-        let values = values.collect::<Option<Vec<f64>>>()?;
-        Some((unit.unwrap_or_default().to_owned(), values))
+        let split = |row: &csv::StringRecord| {
+            let text = row.get(column)?.trim().to_owned();
+            let (number, unit) = text.split_at(number_length(&text));
+            Some((number.parse::<f64>().ok()?, unit.trim().to_owned()))
+        };
+        let found = self.rows.iter().map(split).collect::<Option<Vec<(f64, String)>>>()?;
+        let units: Vec<&str> = found.iter().map(|(_, unit)| unit.as_str()).collect();
+        let first = units.iter().copied().find(|unit| !unit.is_empty()).unwrap_or_default();
+        let values = if units.iter().all(|unit| *unit == first) {
+            found.iter().map(|(number, _)| *number).collect()
+        } else {
+            let scales = scales(&units)?;
+            let of_first = units.iter().zip(&scales).find(|(unit, _)| **unit == first).map_or(1.0, |(_, scale)| *scale);
+            found.iter().zip(&scales).map(|((number, _), scale)| number * scale / of_first).collect()
+        };
+        Some((first.to_owned(), values))
     }
 
     /// Axes of the grid whose cells its rows are, or the one of a profile; none for any other table.
@@ -423,12 +431,22 @@ pub fn sweep_panels(directory: &Path, what: &[String], x: Option<&str>) -> Resul
         x.or_else(first).ok_or_else(|| PlotError::Nothing(format!("{}: no key with numbers; name a column with --x", path.display())))?;
     let (unit, places) = match table.places(x) {
         Some(found) => found,
+        None if table.header[..told].iter().any(|key| key == x) => {
+            let message = "its values are no numbers with units of one kind: such a key parts the lines, each with a name of its own";
+            return Err(PlotError::Nothing(format!("{}: nothing can stand against \"{x}\"\n  {message}", path.display())));
+        }
         None => table.column(x).map(|(_, unit, places)| (unit.clone(), places.clone()))?,
     };
     let others: Vec<usize> = (0..told).filter(|&k| table.header[k] != x).collect();
     let mut panels = Vec::new();
     for what in what {
+        if table.header.contains(what) && table.columns.iter().all(|column| column.0 != *what) {
+            return Err(PlotError::Nothing(format!("{}: \"{what}\" holds texts, which cannot be drawn", path.display())));
+        }
         let (name, _, values) = table.column(what)?;
+        if !values.iter().zip(&places).any(|(y, x)| y.is_finite() && x.is_finite()) {
+            return Err(PlotError::Nothing(format!("{}: no run has a number of \"{what}\", so there is nothing to draw", path.display())));
+        }
         // in the order of the sweep, which is the one of its command
         let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
         for ((row, x), y) in table.rows.iter().zip(&places).zip(values) {
@@ -531,7 +549,32 @@ mod tests {
         );
         let (_, of_n) = lines(Some("n"));
         assert_eq!(of_n[3], ("step = 2ms, impact = fremond".to_owned(), vec![(20.0, 7.0), (100.0, 8.0)]));
-        assert!(sweep_panels(dir.path(), &["way".to_owned()], Some("impact")).unwrap_err().to_string().contains("impact"));
+        let error = sweep_panels(dir.path(), &["way".to_owned()], Some("impact")).unwrap_err().to_string();
+        assert!(error.contains("\"impact\"") && error.contains("parts the lines"), "{error}");
+    }
+
+    #[test]
+    fn units_of_one_kind_are_converted_and_what_is_no_number_is_told() {
+        let text = "step,pull,size,mass,scene,time,way,warnings,state_hash\n1 ms,0.2 g,1 m,1 g,a,1,1,,x\n0.002 s,9.80665 m/s2,1 s,2,a,1,2,,y\n0.5ms,0.5 g,2 m,3,a,1,3,,z\n";
+        let dir = folder(&[("results.csv", text)]);
+        let draw = |what: &str, x: &str| sweep_panels(dir.path(), &[what.to_owned()], Some(x));
+        let along = |x: &str| {
+            let found = draw("way", x).unwrap();
+            let mut places: Vec<f64> = found[0].lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)).collect();
+            places.sort_by(f64::total_cmp);
+            (found[0].x.clone(), places)
+        };
+        assert_eq!(along("step"), ("step (ms)".to_owned(), vec![0.5, 1.0, 2.0]));
+        assert_eq!(along("pull"), ("pull (g)".to_owned(), vec![0.2, 0.5, 1.0]), "g beside an acceleration is that of the earth");
+        for (what, x, told) in [
+            ("way", "size", "parts the lines"),
+            ("way", "mass", "parts the lines"), // a plain number may be a mass or an acceleration beside g
+            ("warnings", "step", "no run has a number of \"warnings\""),
+            ("state_hash", "step", "holds texts"),
+        ] {
+            let error = draw(what, x).unwrap_err().to_string();
+            assert!(error.contains(told), "{what} {x}: {error}");
+        }
     }
 
     #[test]

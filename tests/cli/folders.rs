@@ -88,6 +88,34 @@ fn the_folder_of_a_run_is_drawn_as_its_scene_with_its_settings() {
 }
 
 #[test]
+fn the_folder_of_a_run_that_was_resumed_is_drawn_as_if_it_had_not_been_broken_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (scene(folder.path()), folder.path().join("out").to_str().unwrap().to_owned());
+    let built_in = folder.path().join("pour").to_str().unwrap().to_owned();
+    for (start, out) in
+        [(&[path.as_str(), "--set", "bodies.2.angular_velocity=[0, 9, 0]"][..], &out), (&["bead_pour", "--set", "n=3"][..], &built_in)]
+    {
+        let picture = |name: &str, of: &[&str]| {
+            let file = folder.path().join(name).to_str().unwrap().to_owned();
+            let run = output(&[&["picture", "--size", "160x100", "--out", &file], of].concat());
+            assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+            std::fs::read(file).unwrap()
+        };
+        json(&[start, &["--until", "0.06", "--checkpoint", "every=0.02s", "--out", out]].concat());
+        json(&["--resume", out, "--until", "0.2"]);
+        json(&["--resume", out, "--until", "0.1", "--out", folder.path().join("elsewhere").to_str().unwrap()]);
+        assert!(picture("run.png", &[out]) == picture("scene.png", &[start, &["--at", "0.2"]].concat()), "{out}");
+        let again = json(&[&format!("{out}/scene_of_run.toml")]);
+        assert_eq!(again["time"], 0.2, "the scene repeats the whole run");
+        let commands = std::fs::read_to_string(Path::new(out).join("command.txt")).unwrap();
+        assert!(commands.lines().count() == 2 && commands.contains("--until 0.06") && commands.contains("--until 0.2"), "{commands}");
+    }
+    json(&["--resume", &built_in, "--until", "0.22", "--tol", "1e-4"]);
+    let drawn = output(&["picture", &built_in, "--size", "160x100", "--out", folder.path().join("x.png").to_str().unwrap()]);
+    assert!(drawn.status.code() == Some(0) && text(&drawn.stderr).contains("went on with another tolerance"), "{}", text(&drawn.stderr));
+}
+
+#[test]
 fn figures_of_the_end_do_not_outlive_the_run_that_wrote_them() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (scene(folder.path()), folder.path().join("out"));

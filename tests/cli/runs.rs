@@ -193,6 +193,17 @@ fn outputs_of_a_resumed_run_are_those_of_a_straight_one() {
 }
 
 #[test]
+fn steps_that_are_chosen_meet_the_end_of_a_resumed_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out").to_str().unwrap().to_owned();
+    json(&["bead_pour", "--set", "n=3", "--step", "auto", "--until", "0.1", "--out", &out, "--checkpoint", "every=0.05s"]);
+    for end in [0.1337, 0.15] {
+        let on = json(&["--resume", &out, "--until", &end.to_string(), "--checkpoint", "every=0.05s"]);
+        assert_eq!(on["time"], end);
+    }
+}
+
+#[test]
 fn a_resumed_run_with_nothing_to_do_or_without_its_tables_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out").to_str().unwrap().to_owned();

@@ -1,8 +1,9 @@
 //! Friction with a known shift: what it costs in accuracy, and that it always ends.
 
-use super::common::{Fallible, GAP_AWARE, friction, position, scene, velocity};
+use super::common::{FORECAST, Fallible, GAP_AWARE, friction, position, scene, velocity};
 use bevy_ecs::prelude::Entity;
 use drystone::geometry::Shape;
+use drystone::model::law::{ContactLaws, CoulombImpact, Impact};
 use drystone::model::scheme::{Friction, Scheme};
 use drystone::numerics::Status;
 use drystone::simulation::{Body, Simulation};
@@ -95,5 +96,23 @@ fn a_pour_comes_to_the_same_rest_as_with_coulombs_law() -> Fallible {
         heights.push(balls.iter().map(|&b| position(&sim, b).z).sum::<f64>() / balls.len() as f64);
     }
     assert!((heights[1] / heights[0] - 1.0).abs() < 0.05, "mean heights {heights:?}");
+    Ok(())
+}
+
+#[test]
+fn an_oblique_impact_rebounds_as_fast_as_its_restitution_says_under_every_law_of_impact() -> Fallible {
+    let law = |e_t, impact| CoulombImpact { mu: 0.1, e_n: 0.6, e_t, impact, ..CoulombImpact::default() };
+    for (law, slack) in [(law(0.0, Impact::Newton), 5e-3), (law(0.5, Impact::Newton), 5e-3), (law(0.0, Impact::Fremond), 5e-3)] {
+        for treatment in [GAP_AWARE, FORECAST] {
+            let mut sim = lagged(2.5e-4, DVec3::ZERO, 1e-10)?;
+            let scheme = *sim.scheme();
+            sim.set_scheme(Scheme { treatment, ..scheme })?;
+            sim.set_laws(ContactLaws::uniform(law))?;
+            let ball = sim.spawn_body(Body::new(Shape::ball(0.05)?).at(DVec3::Z * 0.1).moving(DVec3::new(2.0, 0.0, -1.0)))?;
+            sim.run_until(0.2)?;
+            let up = velocity(&sim, ball).linear.z;
+            assert!((up / 0.6 - 1.0).abs() < slack, "{law:?} {treatment:?}: leaves at {up} m/s, not at 0.6");
+        }
+    }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::{Bodies, Severity};
 use crate::algebra::spatial::Pose;
 use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{Scratch, Shape, contact_points};
-use crate::io::scene::model::{Motion, ShapeSpec};
+use crate::io::scene::model::{Measure, Motion, ShapeSpec};
 use crate::model::flow::Region;
 use glam::DVec3;
 
@@ -129,8 +129,26 @@ impl Bodies<'_> {
         found.into_iter().map(|(_, what, name)| (what, name)).collect()
     }
 
-    /// Measures that part large balls from small ones where all that there will be are of one kind.
+    /// Measures that part large balls from small ones along an axis that comes round, or where all that there will be are of one kind.
     fn segregations(&mut self) {
+        let everywhere = [DVec3::NEG_INFINITY, DVec3::INFINITY];
+        let along = |m: &Measure| {
+            let (parted, round) = (m.segregation.as_ref()?, self.scene.periodic.round(m.bounds.unwrap_or(everywhere)));
+            Some((m.name.clone(), (0..3).find(|&a| round.test(a) && parted.axis[a] != 0.0)?))
+        };
+        let round: Vec<(String, usize)> = self.scene.measures.iter().filter_map(along).collect();
+        for (name, a) in round {
+            let axis = ["x", "y", "z"][a];
+            let message = format!(
+                "the measure {name} has a `segregation` along {axis}, where the periodic cell has no first and no last place; its column is nan"
+            );
+            self.say(
+                Severity::Hint,
+                None,
+                message,
+                "let them part along an axis that is not periodic, or in a `box` that is shorter than the cell there",
+            );
+        }
         if !self.scene.inlets.is_empty() {
             return;
         }

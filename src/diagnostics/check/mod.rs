@@ -4,6 +4,7 @@
 //! overlap: gap < −1e-6 L        step: ‖v‖ h ≤ L/2,  ‖ω‖ h ≤ ½,  h ≤ ½ √(L/g),  |γ̇| h ≤ 0.03       L: smallest length of the body
 //! ```
 
+mod cell;
 mod gates;
 mod joints;
 mod meshes;
@@ -134,6 +135,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.servos();
     all.moves();
     all.gates();
+    all.plates_of_the_cell();
     all.time_step();
     all.pulses();
     all.joints();

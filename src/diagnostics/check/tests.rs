@@ -646,6 +646,29 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
 }
 
 #[test]
+fn plates_that_leave_a_periodic_cell_or_end_within_the_reach_of_corners_are_told() {
+    let scene = |wide: f64, motion: &str, grain: &str| {
+        format!(
+            "[periodic]\nx = [0, 0.3]\n[[bodies]]\nname = \"floor\"\nshape = {{ kind = \"cuboid\", size = [{wide}, 1, 0.1] }}\n\
+             position = [0.15, 0, -0.05]\nmotion = {motion}\n[[bodies]]\nname = \"grain\"\nshape = {grain}\nposition = [0.1, 0, 0.03]\n"
+        )
+    };
+    let (ball, cube) = ("{ kind = \"ball\", radius = 0.03 }", "{ kind = \"cuboid\", size = [0.06, 0.06, 0.06] }");
+    let moving = |x: f64| format!("{{ kind = \"constant\", velocity = [{x}, 0.1, 0] }}");
+    let swinging = "{ kind = \"sinusoid\", velocity = [0.3, 0, 0], frequency = 1 }";
+    assert_eq!(all(&scene(0.3, "\"static\"", ball)), [], "balls touch what lies beside their centre");
+    assert_eq!(all(&scene(0.5, "\"static\"", cube)), []);
+    assert_eq!(all(&scene(0.5, swinging, ball)), [], "0.095 m to and back");
+    assert_eq!(all(&scene(0.5, &moving(0.04), ball)), []);
+    only(&scene(0.4, &moving(1.0), ball), Severity::Fault, Some("floor"), "moves along x", "half_space");
+    only(&scene(0.4, &moving(-0.08), ball), Severity::Fault, Some("floor"), "0.03 m of the cell are left", "half_space");
+    only(&scene(0.45, swinging, ball), Severity::Fault, Some("floor"), "m of the cell are left without it", "half_space");
+    only(&scene(0.3, "\"static\"", cube), Severity::Hint, Some("floor"), "reach up to 0.05", "beyond both faces");
+    let plane = scene(0.4, &moving(1.0), ball).replace("{ kind = \"cuboid\", size = [0.4, 1, 0.1] }", "{ kind = \"half_space\" }");
+    assert_eq!(all(&plane.replace("position = [0.15, 0, -0.05]\n", "")), []);
+}
+
+#[test]
 fn a_segregation_of_grains_that_are_all_alike_is_told() {
     let scene = |radius: f64| {
         let ball =
@@ -656,6 +679,11 @@ fn a_segregation_of_grains_that_are_all_alike_is_told() {
     assert_eq!(all(&scene(0.2)), [], "a ball of this radius is large");
     only(&scene(0.1), Severity::Hint, None, "the radius 0.1 m, by which all grains are large", "between those");
     only(&scene(0.21), Severity::Hint, None, "all grains are small", "between those");
+    let round = |more: &str| format!("{}[periodic]\nx = [0, 4]\n", scene(0.15).replace("radius = 0.15", &format!("radius = 0.15, {more}")));
+    assert_eq!(all(&round("axis = [0, 1, 1]")), []);
+    only(&round("axis = [1, 0, 1]"), Severity::Hint, None, "along x, where the periodic cell has no first", "shorter than the cell");
+    let part = round("axis = [1, 0, 0]").replace("name = \"cut\"", "name = \"cut\"\nbox = [[0.5, -1, 0], [3.5, 1, 1]]");
+    assert_eq!(all(&part), []);
 }
 
 #[test]

@@ -416,11 +416,12 @@ impl StepProblem {
         self.ledger.limit(contacts, &mut self.taken);
     }
 
-    /// Takes the De Saxcé shift of each contact from the velocities at the start of the step.
+    /// Takes the De Saxcé shift of each contact from the velocities at the start of the step, as the law has them: against those before an
+    /// impact, where it looks at these (Frémond's law, `e_t`).
     pub fn lag_shifts(&mut self) {
         let mut shifts = std::mem::take(&mut self.problem.lagged);
         shifts.clear();
-        shifts.extend(self.problem.contacts.iter().enumerate().map(|(k, c)| c.shift(self.velocity_before(k))));
+        shifts.extend(self.problem.contacts.iter().map(|c| c.shift(self.problem.contact_velocity(c, &self.before.rigid))));
         self.problem.lagged = shifts;
     }
 

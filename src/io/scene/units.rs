@@ -176,6 +176,24 @@ pub(super) fn parse(text: &str, expected: Quantity) -> Result<f64, UnitError> {
     Err(UnitError { message, cure })
 }
 
+/// What numbers with these units are to be multiplied by so that all are in SI; none where they do not measure the same. A number without a
+/// unit is one in SI. Beside accelerations `g` is that of the earth; beside plain numbers alone it may be that or a gram, and has no scale.
+pub(in crate::io) fn scales(units: &[&str]) -> Option<Vec<f64>> {
+    let given = || units.iter().copied().filter(|unit| !unit.is_empty());
+    let parsed = given().filter(|unit| *unit != "g").map(|unit| parse_unit(unit).ok()).collect::<Option<Vec<_>>>()?;
+    let kind = match parsed.first() {
+        Some((_, kind)) => *kind,
+        None if units.iter().all(|unit| *unit == "g") => Mass.entry().0,
+        None => return None,
+    };
+    let scale = |unit: &&str| match *unit {
+        "" => Some(1.0),
+        "g" if kind == Acceleration.entry().0 => Some(STANDARD_GRAVITY),
+        unit => parse_unit(unit).ok().filter(|(_, of)| *of == kind).map(|(scale, _)| scale),
+    };
+    units.iter().map(scale).collect()
+}
+
 /// A time in seconds, with or without its unit.
 #[cfg(feature = "cli")]
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
