@@ -528,9 +528,10 @@ impl<'a> Tries<'a> {
     }
 
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
-    /// Where that cannot be solved either, `soft`.
+    /// Where that cannot be solved either, nor to [`SETTLED`], `soft`.
     fn relax(&mut self, method: Method, give: Give, soft: Option<&Answer>) -> bool {
         let mut own = Answer::for_problem(self.p);
+        let mut near: Option<(f64, Reactions)> = None;
         for margin in MARGIN {
             let mut q = self.p.clone();
             q.contacts.iter_mut().zip(&give.contacts).for_each(|(c, s)| c.b.x += margin * s);
@@ -550,11 +551,18 @@ impl<'a> Tries<'a> {
             }
             self.best = self.best.with_effort(&report.after(&self.best));
             if report.converged() {
+                near = None;
                 break;
+            }
+            if report.error() <= near.as_ref().map_or(SETTLED, |(error, _)| *error) {
+                near = Some((report.error(), own.reactions.clone()));
             }
             if let Some(soft) = soft {
                 own.reactions.clone_from(&soft.reactions);
             }
+        }
+        if let Some((_, reactions)) = near {
+            own.reactions = reactions;
         }
         self.answer.reactions.clone_from(&own.reactions);
         self.answer.slack = give.contacts;
