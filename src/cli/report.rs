@@ -3,7 +3,7 @@
 use super::{DONE, Failure, tell};
 use crate::diagnostics::summary::Summary;
 use crate::io::error::replace_file;
-use crate::io::scene::{Content, SceneFile, SceneSource};
+use crate::io::scene::{Content, Scene, SceneFile, SceneSource};
 use crate::io::table::read_text;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,18 +42,24 @@ fn own_command() -> String {
     format!("drystone {}\n", words.join(" "))
 }
 
-/// Keeps how a run went on, below how it was started; its scene ends where the run is to end now. In a folder that is not its own there is no scene.
-pub(super) fn keep_resumption(directory: &Path, own: bool, until: Option<f64>) -> Result<(), Failure> {
-    let (path, scene) = (directory.join(COMMAND), directory.join(SCENE_OF_RUN));
-    if !own && scene.is_file() {
-        std::fs::remove_file(&scene).map_err(|e| Failure::input(format!("{}: cannot be removed: {e}", scene.display())))?;
+/// Keeps how a run went on, below how it was started, and its scene, which ends where the run is to end now; in a folder that is not that of the run, `saved`, a copy
+/// of what stands there.
+pub(super) fn keep_resumption(directory: &Path, saved: Option<&Path>, until: Option<f64>) -> Result<(), Failure> {
+    let (path, own) = (directory.join(COMMAND), directory.join(SCENE_OF_RUN));
+    let scene = saved.map_or_else(|| own.clone(), |saved| saved.join(SCENE_OF_RUN));
+    if saved.is_some() && own.is_file() {
+        std::fs::remove_file(&own).map_err(|e| Failure::input(format!("{}: cannot be removed: {e}", own.display())))?;
     }
-    let before = if own { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
-    replace_file(&path, format!("{before}{}", own_command()).as_bytes()).map_err(Failure::input)?;
-    let Some(end) = until.filter(|_| scene.is_file()) else { return Ok(()) };
     let source = SceneSource::new(&scene.to_string_lossy());
-    let text = source.text_with(&[("time.end".to_owned(), format!("{end:?}"))]).map_err(Failure::input)?;
-    replace_file(&scene, text.as_bytes()).map_err(Failure::input)
+    let end = until.map(|end| ("time.end".to_owned(), format!("{end:?}")));
+    let text = scene.is_file().then(|| source.text_with(end.as_slice())).transpose().map_err(Failure::input)?;
+    if let (Some(_), Some(text)) = (saved, &text) {
+        let (_, files) = Scene::load_with_files(&source, &[]).map_err(Failure::input)?;
+        return keep_command(directory, text, &files);
+    }
+    let before = if saved.is_none() { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+    replace_file(&path, format!("{before}{}", own_command()).as_bytes()).map_err(Failure::input)?;
+    text.filter(|_| until.is_some()).map_or(Ok(()), |text| replace_file(&own, text.as_bytes()).map_err(Failure::input))
 }
 
 /// Keeps how a run was started: command, scene, and copies of the files that the scene names, so that the folder can be taken elsewhere.

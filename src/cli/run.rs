@@ -231,7 +231,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
             }
             match text.as_deref().filter(|_| !run.resumed) {
                 Some(text) => super::report::keep_command(directory, text, &run.files)?,
-                None => super::report::keep_resumption(directory, own, arguments.until)?,
+                None => super::report::keep_resumption(directory, arguments.resume.as_deref().filter(|_| !own), arguments.until)?,
             }
             Some(output)
         }

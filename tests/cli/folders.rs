@@ -103,7 +103,9 @@ fn the_folder_of_a_run_that_was_resumed_is_drawn_as_if_it_had_not_been_broken_of
         };
         json(&[start, &["--until", "0.06", "--checkpoint", "every=0.02s", "--out", out]].concat());
         json(&["--resume", out, "--until", "0.2"]);
-        json(&["--resume", out, "--until", "0.1", "--out", folder.path().join("elsewhere").to_str().unwrap()]);
+        let elsewhere = folder.path().join("elsewhere").to_str().unwrap().to_owned();
+        json(&["--resume", out, "--until", "0.1", "--out", &elsewhere]);
+        assert!(picture("other.png", &[&elsewhere]) == picture("scene.png", &[start, &["--at", "0.1"]].concat()), "{elsewhere}");
         assert!(picture("run.png", &[out]) == picture("scene.png", &[start, &["--at", "0.2"]].concat()), "{out}");
         let again = json(&[&format!("{out}/scene_of_run.toml")]);
         assert_eq!(again["time"], 0.2, "the scene repeats the whole run");
