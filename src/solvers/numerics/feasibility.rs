@@ -41,7 +41,7 @@ const STEADY: f64 = 1e-2;
 const RUNAWAY: f64 = 1e4;
 /// See [`overworks`].
 const OVERWORK: f64 = 1e5;
-/// See [`overasks`]; in steps of 300 scenes whose reactions were bounded it is up to 3.
+/// See [`overasks`]; in steps of 265 scenes whose reactions were bounded it is up to 3.
 const OVERASKED: f64 = 10.0;
 /// Part of the tolerance below which a violation is none.
 const NOTHING: f64 = 1e-3;
@@ -129,6 +129,9 @@ pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
 /// freely with more; what motors and brakes bear counts as their loads would, that fall freely too.
 pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
     let work: f64 = p.spare.iter().zip(&answer.reactions.contacts).map(|(part, r)| -part * r.x).sum();
+    if work <= 0.0 {
+        return None;
+    }
     let load = |b: &Block| {
         let rows = &answer.reactions.blocks[b.first..][..b.rows];
         p.block_weight(b) * rows.iter().map(|r| r * r).sum::<f64>()
@@ -140,7 +143,7 @@ pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
     };
     let least = |v: &Velocities| p.rigid.iter().zip(&v.rigid).map(linear).sum::<f64>();
     let moves = |v: &Velocities| least(v) >= bound || newton::kinetic(p, v) >= bound;
-    (work > 0.0 && bound > 0.0 && !moves(&p.free) && !moves(&answer.velocities)).then_some(work)
+    (bound > 0.0 && !moves(&p.free) && !moves(&answer.velocities)).then_some(work)
 }
 
 /// Follows Coulomb's law, or that of the known shifts, on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,

@@ -54,9 +54,9 @@ enum Stage {
 const FORESIGHT: usize = 100;
 /// Factorisations of Newton in body space, and looks at splitting without progress: what these solve, they solve in fewer.
 const FEW: usize = 30;
-/// Its factorisations where no set has a shift.
-const CONVEX: usize = 200;
 const PATIENCE: usize = 20;
+/// Factorisations of Newton in body space where no set has a shift.
+const CONVEX: usize = 200;
 
 impl GlobalSolver for GlobalAuto {
     fn solve_watched(&self, p: &GlobalProblem, [r, v, u]: Motion, watch: &mut Watch) -> Result<Report, ProblemError> {
