@@ -242,6 +242,24 @@ fn a_nut_that_a_cracker_cannot_break_rests_in_it_without_a_word() {
     }
 }
 
+/// A driven plate crushes a stone on three balls with 40 kN, and one of these overlaps the floor: that is a load, under which it is pushed out, though nothing moves.
+#[test]
+fn what_a_crushing_joint_presses_is_pushed_out_of_its_overlap() {
+    for h in [1e-4, 5e-4] {
+        let mut text = head([h, 1e-6], 0.05, 0.6).replace("mu = 0.6", "mu = 0.6\ncrushing = \"1 MPa\"");
+        text += "[[bodies]]\nmotion = \"static\"\nshape = { kind = \"half_space\", normal = [0, 0, 1] }\n";
+        for [x, y, z] in [[0.0, 0.0, 0.0999], [0.3, 0.0, 0.1], [0.15, 0.26, 0.1]] {
+            writeln!(text, "[[bodies]]\nshape = {{ kind = \"ball\", radius = 0.1 }}\nmass = 20\nposition = [{x}, {y}, {z}]").expect("text");
+        }
+        text += &cuboid([0.5, 0.5, 0.2], [0.15, 0.0866, 0.3], 20.0, "name = \"stone\"");
+        let driven = "[[bodies]]\nshape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\nposition = [0.15, 0.0866, 0.5]\n\
+                      motion = { kind = \"constant\", velocity = [0, 0, -1e-3] }\n";
+        text += driven;
+        let (_, s) = run_text(&text);
+        assert!(s.overlaps_kept_steps == 0 && s.penetration_max_m < 1e-6, "h = {h} s: {s}");
+    }
+}
+
 /// A block that sticks to a turntable stays on its circle, whatever the step; by the tangent it would gain `½ h ω² r` every second.
 #[test]
 fn a_block_on_a_turntable_stays_on_its_circle() {

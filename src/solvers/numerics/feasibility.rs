@@ -21,7 +21,7 @@
 //! solution (Acary, Cadoux, Lemaréchal, Malick 2011) needs one. Then the bodies count as jammed, on small islands where no solver finds a solution either.
 
 use super::admissible::AdmissibleSet;
-use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, Twist, Velocities};
+use super::mixed::{Answer, Block, Contact, MAX_ROWS, MixedProblem, Reactions, RigidMass, Spin, System, Twist, Velocities};
 use super::newton::{self, giving_way, least};
 use super::residual::certify;
 use glam::DVec3;
@@ -126,24 +126,34 @@ pub(super) fn overworks(p: &MixedProblem, answer: &Answer) -> bool {
 
 /// The work that reactions do on what is asked beyond not to approach ([`MixedProblem::spare`]), where it is [`OVERASKED`] times the energy that moves in the step: friction holds
 /// what is asked to part, and reactions grow against each other until it does. A pile whose overlaps are pushed out moves with that work, or falls
-/// freely with more; what motors and brakes bear counts as their loads would, that fall freely too.
+/// freely with more; what motors, springs and crushing joints bear is a load too, under which bodies would go.
 pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
     let work: f64 = p.spare.iter().zip(&answer.reactions.contacts).map(|(part, r)| -part * r.x).sum();
     if work <= 0.0 {
         return None;
     }
-    let load = |b: &Block| {
-        let rows = &answer.reactions.blocks[b.first..][..b.rows];
-        p.block_weight(b) * rows.iter().map(|r| r * r).sum::<f64>()
-    };
-    let bound = work / OVERASKED - p.blocks.iter().filter(|b| !gives(b)).map(load).sum::<f64>();
+    let bound = work / OVERASKED;
     let linear = |(m, v): (&RigidMass, &Twist)| {
         let mass = |w: f64| if w > 0.0 { 1.0 / w } else { 0.0 };
         v.linear.length_squared() * mass(m.inverse_mass.max_element())
     };
     let least = |v: &Velocities| p.rigid.iter().zip(&v.rigid).map(linear).sum::<f64>();
     let moves = |v: &Velocities| least(v) >= bound || newton::kinetic(p, v) >= bound;
-    (bound > 0.0 && !moves(&p.free) && !moves(&answer.velocities)).then_some(work)
+    if moves(&p.free) || moves(&answer.velocities) {
+        return None;
+    }
+    let mut loaded = Answer::for_problem(p);
+    for (load, (c, r)) in loaded.reactions.contacts.iter_mut().zip(p.contacts.iter().zip(&answer.reactions.contacts)) {
+        if c.most > 0.0 {
+            *load = *r;
+        }
+    }
+    for block in p.blocks.iter().filter(|b| !gives(b) || b.systems[2] != System::Fixed) {
+        let rows = block.first..block.first + block.rows;
+        loaded.reactions.blocks[rows.clone()].copy_from_slice(&answer.reactions.blocks[rows]);
+    }
+    p.velocities(&loaded.reactions, &mut loaded.velocities);
+    (!moves(&loaded.velocities)).then_some(work)
 }
 
 /// Follows Coulomb's law, or that of the known shifts, on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,
