@@ -586,6 +586,7 @@ fn energies(simulation: &Simulation) -> EnergySummary {
         adhesion_work_J: work.adhesion,
         scheme_work_J: work.scheme,
         impact_gain_J: balance.impact_gain,
+        friction_gain_J: balance.friction_gain,
         edge_loss_J: balance.edge_loss,
         rope_loss_J: balance.ropes,
         spring_loss_J: balance.springs[0],

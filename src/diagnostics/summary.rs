@@ -50,6 +50,9 @@ pub struct EnergySummary {
     pub scheme_work_J: f64,
     /// What impacts made from nothing, part of the work of normal reactions and friction: Newton's law of impact with friction may.
     pub impact_gain_J: f64,
+    /// What friction gave and normal reactions took, in steps in which less than it moved: reactions press against each other that no load has
+    /// asked for, and these two works and the forces of such steps say nothing.
+    pub friction_gain_J: f64,
     /// What bodies that roll on an edge or a rim lost to the length of the step, part of the work of normal reactions.
     pub edge_loss_J: f64,
     /// What ropes and stops lost to the length of the step while they held, part of the work of motors.

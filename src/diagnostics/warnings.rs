@@ -169,6 +169,14 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
             e.impact_gain_J / moved
         ));
     }
+    if e.friction_gain_J > ENERGY[1] * moved && moved > 0.0 {
+        found.push(format!(
+            "friction gave {:.2e} J and normal reactions took it, in steps in which less moved: bodies are wedged (friction of up to {}), and what \
+             presses them against each other has no bound; how they move holds, these two works and the forces of such steps do not: use a smaller \
+             coefficient, {step} or a smaller tolerance",
+            e.friction_gain_J, choices.mu
+        ));
+    }
     let lawful = e.impact_loss_J;
     let much = |lost: &f64| *lost > ELASTIC * moved && *lost > BEYOND * lawful && moved > 0.0;
     if let Some(lost) = e.restitution_loss_J.filter(much) {

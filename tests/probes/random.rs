@@ -238,6 +238,18 @@ fn what_is_asked_of_wedged_bodies_does_next_to_no_work() {
     }
 }
 
+/// Two contacts of a wedged body pressed against each other with 3e6 N s and passed on 3e5 J in a step in which 200 J moved, unseen and untold.
+#[test]
+fn wedged_bodies_bear_what_loads_ask_of_them() {
+    let (text, about) = scene(30);
+    for (change, most) in [(["1e-4", "1e-6"], 0.0), (["5e-3", "2.5e-3"], 1e3)] {
+        let (_, s) = run_text(&text.replacen(change[0], change[1], 1));
+        assert!(s.unconverged_steps == 0 && s.energy.friction_work_J < 0.0 && s.energy.friction_gain_J <= most, "{about}\n{s}");
+        let told = s.warnings.iter().any(|w| w.starts_with("friction gave"));
+        assert_eq!(told, s.energy.friction_gain_J > 0.0, "{about}\n{s}");
+    }
+}
+
 /// Overlaps that moments hold were jams, though nothing is driven, or missed.
 #[test]
 fn what_moments_wedge_is_not_asked_for() {

@@ -13,7 +13,8 @@
 //! Steps become shorter at once. They become longer by one factor of two, when eight steps in a row would have allowed half as much again,
 //! and where the longer step ends on the grid of its own length. So a pile at rest keeps its step, and with it its solution.
 
-use super::run::{Simulation, SimulationError};
+use super::error::SimulationError;
+use super::run::Simulation;
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::interaction::{Interaction, OfBodies};

@@ -1,8 +1,10 @@
 //! Building: bodies, joints, loads, events and settings of a simulation, and what may change between steps.
 
 use super::body::Body;
+use super::error::SimulationError;
 use super::guests::{Guests, Handle};
-use super::run::{Balance, Event, Scheduled, Simulation, SimulationError};
+use super::report::Balance;
+use super::run::{Event, Scheduled, Simulation};
 use super::step::{Load, Loads, Schedules};
 use super::systems::multiple;
 use crate::assembly::adopted::AdoptedSystems;

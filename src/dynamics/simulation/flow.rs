@@ -2,7 +2,8 @@
 
 use super::body::Body;
 use super::crowd::Crowd;
-use super::run::{Simulation, SimulationError};
+use super::error::SimulationError;
+use super::run::Simulation;
 use crate::algebra::random::Sequence;
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Collider;

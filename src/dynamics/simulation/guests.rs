@@ -1,6 +1,7 @@
 //! What users add to a step: systems at named places, loads, events and periodic actions, each with a handle that removes it.
 
-use super::run::{Simulation, SimulationError};
+use super::error::SimulationError;
+use super::run::Simulation;
 use super::step::{Loads, StepSet};
 use bevy_ecs::error::{BevyError, ErrorContext, FallbackErrorHandler};
 use bevy_ecs::prelude::*;

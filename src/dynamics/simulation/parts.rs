@@ -9,7 +9,9 @@
 //! turns them by many. Such a step is begun anew, with halves of its length, as often as it needs. A part is a step like any other: its
 //! contacts are found anew, its impacts are its own. Only the clock and the certificate, which is that of the worst part, know of the whole.
 
-use super::run::{Simulation, SimulationError, StepReport};
+use super::error::SimulationError;
+use super::report::StepReport;
+use super::run::Simulation;
 use crate::assembly::problem::StepProblem;
 use crate::geometry::systems::Proximity;
 use crate::integrator::mixing::Mixing;

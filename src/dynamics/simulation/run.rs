@@ -1,15 +1,16 @@
 //! Stepping: events, the inner loop, the certificate of each step.
 
-use super::body::{Body, BodyError};
-use super::energy::{Energy, StepEnergy, Work, edge_loss, rope_loss, spring_loss, step_energy, support_impulse};
+use super::body::Body;
+use super::energy::{edge_loss, rope_loss, spring_loss, step_energy, support_impulse};
+use super::error::SimulationError;
 use super::guests::{Guests, Handle, run_guests};
 use super::phases::{Phase, Phases};
+use super::report::{Balance, StepReport};
 use super::step::{Loads, Schedules, StepSet};
 use super::systems::Periodic;
 use crate::algebra::pieces::{Part, first, is_outside_pool, share, sum, within_pool};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
-use crate::cluster::{ClusterError, SystemsReport};
 use crate::geometry::systems::Proximity;
 use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::{Pass, unsettled};
@@ -23,165 +24,6 @@ use crate::topology::bodies::{Bodies, BodyRow, Slot, Slots, are_sound, is_sound}
 use bevy_ecs::name::Name;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
-
-/// Why a simulation cannot go on.
-///
-/// ```
-/// use drystone::{model::scheme::Scheme, simulation::Simulation};
-/// let error = Simulation::new(Scheme { time_step: 0.0, ..Scheme::default() }).unwrap_err();
-/// assert!(error.to_string().contains("time_step"));
-/// ```
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SimulationError {
-    /// A setting that will not do.
-    #[error(transparent)]
-    Setting(#[from] Invalid),
-    /// A body that cannot be made.
-    #[error(transparent)]
-    Body(#[from] BodyError),
-    /// A contact law that will not do.
-    #[error("{0}")]
-    Law(String),
-    /// A joint that cannot be made.
-    #[error("{0}")]
-    Joint(String),
-    /// A system, or its integrator, that cannot be made.
-    #[error("the system cannot be made: {0}")]
-    NewSystem(String),
-    /// An interaction that cannot be made.
-    #[error("{0}")]
-    Interaction(String),
-    /// A rigid body is asked for, and the entity is none.
-    #[error("{what} needs a living rigid body, and entity {entity} is none")]
-    NoBody {
-        /// What needs it.
-        what: &'static str,
-        /// The entity given.
-        entity: Entity,
-    },
-    /// An event that cannot take place.
-    #[error("{0}")]
-    Event(String),
-    /// Systems that cannot be put in order.
-    #[error("the systems for {set:?} cannot be put in order: {reason}")]
-    Systems {
-        /// Where they were to run.
-        set: StepSet,
-        /// What bevy says.
-        reason: String,
-    },
-    /// A system of the user has failed; before `Observe` the state at the start of the step is kept.
-    #[error("step {step} (t = {time} s), in {set:?}: {reason}")]
-    Guest {
-        /// Step in which it ran.
-        step: u64,
-        /// Time (s).
-        time: f64,
-        /// Its place.
-        set: StepSet,
-        /// Its name, and what it says.
-        reason: String,
-    },
-    /// Components that make no body: written, inserted or removed by hand. The state is kept.
-    #[error("step {step} (t = {time} s): {body}: {reason}")]
-    Component {
-        /// Step that was refused.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-        /// Name or slot of the body.
-        body: String,
-        /// What was found and what would do.
-        reason: String,
-    },
-    /// A load on all bodies that panicked. The state is kept.
-    #[error("step {step} (t = {time} s): {reason}; the state at the start of the step is kept")]
-    Load {
-        /// Step that was refused.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-        /// Which, and what it said.
-        reason: String,
-    },
-    /// A periodic action that has failed. The state is kept, and the action is due again.
-    #[error("step {step} (t = {time} s): {reason}; the state at the start of the step is kept")]
-    Action {
-        /// Step that was refused.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-        /// What the action says.
-        reason: String,
-    },
-    /// A saved state of another simulation.
-    #[error("the saved state holds {saved} {what}, this simulation {here}; restore it into the simulation it was saved from")]
-    Saved {
-        /// What differs in number.
-        what: &'static str,
-        /// In the saved state.
-        saved: usize,
-        /// In the simulation.
-        here: usize,
-    },
-    /// A list of bodies by which a saved state cannot be brought back.
-    #[error("the state cannot be restored: {0}")]
-    Restored(String),
-    /// A state that is not a finite number; the state at the start of the step is kept.
-    #[error("step {step} (t = {time} s): {what} of {body} is not finite or beyond 1e100; the state at the start of the step is kept")]
-    NotFinite {
-        /// Step that failed.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-        /// Position, velocity or load.
-        what: &'static str,
-        /// Name or slot of the body.
-        body: String,
-    },
-    /// The flag of [`Simulation::set_stop`]; the state is that of the end of the step before.
-    #[error("step {step} (t = {time} s) was stopped; the state at its start is kept")]
-    Stopped {
-        /// Step that was not done.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-    },
-    /// A body that turns so far within the step that its rotation cannot be worked out; the state at the start of the step is kept.
-    #[error("step {step} (t = {time} s): {body} turns too far within a step of {found} s; a time step of at most {needed:.1e} s is needed")]
-    TooFast {
-        /// Step that was refused.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-        /// Name or slot of the body.
-        body: String,
-        /// Time step (s).
-        found: f64,
-        /// Time step that would do (s).
-        needed: f64,
-    },
-    /// A system or interaction that cannot be built, or a function of the user that is not finite.
-    #[error("step {step}: {source}")]
-    System {
-        /// Step that failed.
-        step: u64,
-        /// What is wrong.
-        source: ClusterError,
-    },
-    /// The one-step problem cannot be stated.
-    #[error("step {step} (t = {time} s): {reason}")]
-    Problem {
-        /// Step that failed.
-        step: u64,
-        /// Its start (s).
-        time: f64,
-        /// What is wrong.
-        reason: String,
-    },
-}
 
 /// Something that happens at a given time.
 ///
@@ -212,121 +54,6 @@ pub(super) struct Scheduled {
     pub(super) time: f64,
     pub(super) event: Event,
     pub(super) handle: Handle,
-}
-
-/// Sums over the run so far from which the balance of energy follows.
-///
-/// ```
-/// assert_eq!(drystone::simulation::Balance::default().error(), 0.0);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Balance {
-    /// Energy now.
-    pub energy: Energy,
-    /// Sum of the changes of kinetic energy within steps.
-    pub kinetic_change: f64,
-    /// Sum of the changes of potential energy within steps.
-    pub potential_change: f64,
-    /// Largest kinetic energy so far.
-    pub kinetic_max: f64,
-    /// Largest kinetic energy of the centres of mass so far, bodies without their spin.
-    #[serde(default)]
-    pub travel_max: f64,
-    /// Largest kinetic energy so far that the loads of a step would give to bodies at rest and alone.
-    #[serde(default)]
-    pub pushed_max: f64,
-    /// Work so far, by cause.
-    pub work: Work,
-    /// What changes of gravity have given to bodies where they stood (J): −m (g⁺ − g)·x. It is part of the work of loads.
-    #[serde(default)]
-    pub gravity_switched: f64,
-    /// Energy that impacts have made from nothing (J), by islands of bodies that press on each other: see [`crate::numerics::impacts`].
-    /// It is part of the work of normal reactions and friction.
-    pub impact_gain: f64,
-    /// Energy that bodies which roll on an edge or a rim have lost to the length of the step (J), see [`edge_loss`](super::energy::edge_loss).
-    /// It is part of the work of normal reactions.
-    #[serde(default)]
-    pub edge_loss: f64,
-    /// Energy that springs and servos have lost to the length of the step, and what their dampers have taken (J), see
-    /// [`spring_loss`](super::energy::spring_loss). Both are part of the work of motors.
-    #[serde(default)]
-    pub springs: [f64; 2],
-    /// Energy that ropes and stops have lost to the length of the step while they held (J), see [`rope_loss`](super::energy::rope_loss). It is
-    /// part of the work of motors.
-    #[serde(default)]
-    pub ropes: f64,
-    /// Energy (J) that impacts of two steps take in the first, each for itself, and what of it their restitution gives back in the second.
-    #[serde(default)]
-    pub impacts: [f64; 2],
-    /// Energy of the bodies that outlets have removed, when they left: E now is E at the start, plus the works, less this, plus `inlets`.
-    /// Bodies that events make or end are not in it.
-    pub outlets: Energy,
-    /// Energy of the bodies that inlets have brought.
-    pub inlets: Energy,
-}
-
-impl Balance {
-    /// `|ΔE − Σ work| / max(|ΔE_pot|, max E_kin)`, the scale not below 1e-9 of the potential energy itself and of what the loads of a step
-    /// would give to bodies alone: where nothing moves, both sides are the rounding of these.
-    pub fn error(&self) -> f64 {
-        let rounded = self.energy.potential.abs().max(self.pushed_max);
-        let scale = self.potential_change.abs().max(self.kinetic_max).max(1e-9 * rounded);
-        let defect = (self.kinetic_change + self.potential_change + self.gravity_switched - self.work.total()).abs();
-        if defect == 0.0 { 0.0 } else { defect / scale.max(f64::MIN_POSITIVE) }
-    }
-}
-
-/// The certificate of one step.
-///
-/// ```
-/// use drystone::simulation::Simulation;
-/// let report = Simulation::default().step()?;
-/// assert!(report.converged && report.contacts == 0);
-/// # Ok::<(), drystone::simulation::SimulationError>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StepReport {
-    /// Number of the step, from 1.
-    pub step: u64,
-    /// Time at its end (s).
-    pub time: f64,
-    /// Its length (s).
-    pub step_size: f64,
-    /// Contact rows / 3.
-    pub contacts: usize,
-    /// Whether the tolerance on e_s is met and the inner loop settled.
-    pub converged: bool,
-    /// Where the De Saxcé shift was taken as known: by how much (e_s) the step misses Coulomb's law itself. By choice in a scene with
-    /// lagged friction, else, with [`converged`](Self::converged) false, where Coulomb's law was not reached.
-    pub lagged: Option<f64>,
-    /// Whether the constraints of the step contradict each other; the answer is then the one of least violation.
-    pub infeasible: bool,
-    /// Whether rebounds were dropped, as with them the step has no solution: friction holds bodies that restitution would part.
-    pub rebounds_dropped: bool,
-    /// Whether overlaps of some contacts were not fed back, as friction holds what would have to part for it.
-    pub overlaps_kept: bool,
-    /// Largest velocity by which a contact misses its law (m/s).
-    pub violation: f64,
-    /// What that moves in the step at most, in parts of the smaller body's smallest length.
-    pub violation_size: f64,
-    /// Residuals and effort of the solver.
-    pub report: Report,
-    /// Passes of the inner loop.
-    pub passes: usize,
-    /// In how many parts the step was solved: more than one where bodies in joints turn far.
-    pub parts: u32,
-    /// Largest overlap at the start of the step (m).
-    pub penetration: f64,
-    /// Largest overlap at the start of the step in parts of the smaller body's smallest length.
-    pub penetration_size: f64,
-    /// Largest way of a body in the step at its speed at the start, in parts of its smallest length.
-    pub stride: f64,
-    /// Energy balance of the run so far.
-    pub balance: Balance,
-    /// Resultant on immobile bodies (N, world).
-    pub support_force: DVec3,
-    /// Systems that are not bodies with shapes: circuits, mechanisms, controllers.
-    pub systems: SystemsReport,
 }
 
 /// A world of bodies, systems and interactions, and the chain that steps it.
@@ -837,15 +564,8 @@ impl Simulation {
     fn certify(&mut self, settled: bool) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
-        let StepEnergy { ends: [before, after], work, travel, pushed } = step_energy(bodies, scheme, step);
         let balance = &mut self.balance;
-        balance.energy = after;
-        balance.kinetic_change += after.kinetic - before.kinetic;
-        balance.potential_change += after.potential - before.potential;
-        balance.kinetic_max = balance.kinetic_max.max(before.kinetic).max(after.kinetic);
-        balance.travel_max = balance.travel_max.max(travel);
-        balance.pushed_max = balance.pushed_max.max(pushed);
-        balance.work.add(&work);
+        balance.add(&step_energy(bodies, scheme, step));
         balance.impact_gain += step.gained;
         let lively = step.lively && step.two_steps;
         balance.edge_loss += edge_loss(step, self.world.resource::<Foresight>());

@@ -4,8 +4,9 @@
 //! step, and a batch ends where a row is due.
 
 use super::energy::Energy;
+use super::error::SimulationError;
 use super::joints::JointState;
-use super::run::{Simulation, SimulationError};
+use super::run::Simulation;
 use crate::assembly::problem::StepProblem;
 use crate::cluster::systems::{Clusters, Traces};
 use crate::cluster::{ClusterError, Probe, Signal, Trace};

@@ -4,8 +4,9 @@
 //! solver, for the velocities of driven bodies, for events, and for bodies that come and go. So the first two are put back, and a step that has one of the others is finished, as is
 //! one of several parts once the first is done.
 
+use super::error::SimulationError;
 use super::guests::Guests;
-use super::run::{Simulation, SimulationError};
+use super::run::Simulation;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::geometry::systems::Proximity;
 use crate::model::newton_euler::{Motion, Velocity};

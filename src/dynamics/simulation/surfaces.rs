@@ -1,6 +1,7 @@
 //! Counts of what passes through surfaces: places before a step against places after it.
 
-use super::run::{Simulation, SimulationError};
+use super::error::SimulationError;
+use super::run::Simulation;
 use crate::model::newton_euler::{BodyPose, Inertia, Motion, Velocity};
 use crate::model::surface::{Crossings, Surface};
 use crate::topology::bodies::Slot;

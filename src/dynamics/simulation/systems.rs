@@ -2,8 +2,10 @@
 
 use super::auto_step::needs_constant_step;
 use super::energy::Energy;
+use super::error::SimulationError;
 use super::guests::{Guests, Handle};
-use super::run::{Simulation, SimulationError, StepReport};
+use super::report::StepReport;
+use super::run::Simulation;
 use super::state::sorted;
 use crate::cluster::systems::{Clusters, Party, Traces, fits};
 use crate::cluster::{ClusterError, JacobianCheck, NewtonLoop, Signal, TimedParts, Trace};

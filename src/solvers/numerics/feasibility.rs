@@ -43,6 +43,8 @@ const RUNAWAY: f64 = 1e4;
 const OVERWORK: f64 = 1e5;
 /// See [`overasks`]; in steps of 265 scenes whose reactions were bounded it is up to 3.
 const OVERASKED: f64 = 10.0;
+/// See [`trades`].
+const TRADED: f64 = 10.0;
 /// Part of the tolerance below which a violation is none.
 const NOTHING: f64 = 1e-3;
 /// How stiff contacts that give way become, per D⁻¹, and those of the answer where nothing better is found.
@@ -132,7 +134,20 @@ pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
     if work <= 0.0 {
         return None;
     }
-    let bound = work / OVERASKED;
+    (!moves(p, answer, work / OVERASKED)).then_some(work)
+}
+
+/// True where contacts pass on [`TRADED`] times the energy that moves in the step from one to another: what presses a body from both sides is a
+/// solution at any size, which no motion shows.
+pub(super) fn trades(p: &MixedProblem, answer: &Answer) -> bool {
+    let mean = |c: &Contact| 0.5 * (p.contact_velocity(c, &p.free.rigid) + p.contact_velocity(c, &answer.velocities.rigid));
+    let passed: f64 =
+        p.contacts.iter().zip(&answer.reactions.contacts).filter(|(_, r)| **r != DVec3::ZERO).map(|(c, r)| r.dot(mean(c)).abs()).sum();
+    passed > 0.0 && !moves(p, answer, passed / TRADED)
+}
+
+/// Whether so much energy moves in a step, |v|²_M of bodies that are free, as solved, or under what motors, springs and crushing joints bear.
+fn moves(p: &MixedProblem, answer: &Answer, bound: f64) -> bool {
     let linear = |(m, v): (&RigidMass, &Twist)| {
         let mass = |w: f64| if w > 0.0 { 1.0 / w } else { 0.0 };
         v.linear.length_squared() * mass(m.inverse_mass.max_element())
@@ -140,7 +155,7 @@ pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
     let least = |v: &Velocities| p.rigid.iter().zip(&v.rigid).map(linear).sum::<f64>();
     let moves = |v: &Velocities| least(v) >= bound || newton::kinetic(p, v) >= bound;
     if moves(&p.free) || moves(&answer.velocities) {
-        return None;
+        return true;
     }
     let mut loaded = Answer::for_problem(p);
     for (load, (c, r)) in loaded.reactions.contacts.iter_mut().zip(p.contacts.iter().zip(&answer.reactions.contacts)) {
@@ -153,7 +168,7 @@ pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
         loaded.reactions.blocks[rows.clone()].copy_from_slice(&answer.reactions.blocks[rows]);
     }
     p.velocities(&loaded.reactions, &mut loaded.velocities);
-    (!moves(&loaded.velocities)).then_some(work)
+    moves(&loaded.velocities)
 }
 
 /// Follows Coulomb's law, or that of the known shifts, on contacts that give way as they become stiffer and stiffer; where friction jams bodies that are driven together,

@@ -10,7 +10,7 @@
 //! ```
 
 use super::central;
-use super::feasibility::overasks;
+use super::feasibility::{overasks, trades};
 use super::islands::islands;
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
@@ -74,6 +74,8 @@ const KEPT: f64 = 0.1;
 /// How much more than before reactions may carry in a polished answer: beyond that it is self-stress, which hides what is left of the
 /// error and which no load has asked for.
 const SELF_STRESS: f64 = 3.0;
+/// How much more than what is asked reactions have to carry for self-stress to be looked for; a column of N blocks carries some √N³ times its q.
+const LOADED: f64 = 100.0;
 /// Factorisations that may then be spent without success before they have to be saved up.
 const BANK: f64 = 60.0;
 /// Share of the effort of steps at rest that may go into polishing them.
@@ -276,7 +278,27 @@ impl Auto {
             less.iter_mut().zip(asked).for_each(|(less, (part, r))| *less |= -part * r.x > MUCH * work);
             ask_for_less(answer, less);
         }
+        if answer.wedged.is_empty() && answer.slack.is_empty() && !p.stop.asked() {
+            return auto.unloaded(p, answer, report, work);
+        }
         report
+    }
+
+    /// Solves once more from nothing where contacts press against each other with what no load has asked for, and keeps what carries less.
+    fn unloaded(&self, p: &MixedProblem, answer: &mut Answer, report: Report, work: &mut Workspace) -> Report {
+        let carries = carried(p, &answer.reactions);
+        if carries <= LOADED * p.q_scaled || !trades(p, answer) {
+            return report;
+        }
+        let before = answer.clone();
+        answer.reactions = Answer::for_problem(p).reactions;
+        let again = self.step(p, answer, work);
+        if again.converged() && answer.wedged.is_empty() && answer.slack.is_empty() && SELF_STRESS * carried(p, &answer.reactions) < carries
+        {
+            return again.after(&report);
+        }
+        answer.clone_from(&before);
+        report.with_effort(&again)
     }
 
     /// Settings for a problem of many rows: walls at rest fill in little whatever their size, and sweeps get nowhere in their height.
