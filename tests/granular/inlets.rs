@@ -5,6 +5,7 @@ use drystone::io::scene::Scene;
 use drystone::model::contact::{ContactPair, Manifold};
 use drystone::model::flow::Inlet;
 use drystone::model::newton_euler::BodyPose;
+use drystone::model::periodic::{Cell, Shear};
 use drystone::prelude::*;
 use drystone::scenes::{build, run};
 
@@ -76,6 +77,31 @@ fn energy_is_accounted_for_while_grains_come() {
     assert_eq!(balance.inlets.total(), flow.kinetic + flow.potential);
     let missing = balance.energy.total() - balance.work.total() - balance.inlets.total();
     assert!(missing.abs() < 1e-10 * balance.kinetic_max.max(1.0), "{missing}");
+}
+
+#[test]
+fn nothing_overlaps_at_birth_wherever_the_box_stands_in_a_periodic_cell() {
+    let cell = Cell::new([Some([-0.1, 0.1]), Some([-0.1, 0.1]), None]).expect("a cell");
+    let shear = Shear { across: 1, along: 0, rate: 3.0 };
+    // wider than the cell, across a face, and several cells away
+    let boxes = [[[-0.15, -0.2], [0.15, 0.2]], [[0.02, -0.1], [0.18, 0.1]], [[0.5, -0.7], [0.7, -0.5]]];
+    for (cell, [low, high]) in [cell, cell.sheared(shear).expect("a cell")].into_iter().flat_map(|cell| boxes.map(|ends| (cell, ends))) {
+        let scheme = Scheme { time_step: 2e-3, gravity: DVec3::ZERO, cell, ..Scheme::default() };
+        let mut sim = Simulation::new(scheme).expect("a scheme");
+        let tap = Inlet { low: DVec3::new(low[0], low[1], 0.0), high: DVec3::new(high[0], high[1], 0.1), rate: 10.0, start: 0.0, seed: 3 };
+        let grain = Body::new(Shape::ball(0.01).expect("r")).mass(0.01);
+        let (_, grains) = sim.add_inlet(tap, vec![grain; 90]).expect("an inlet");
+        sim.run_until(0.1).expect("runs");
+        let places: Vec<DVec3> = grains.iter().filter_map(|g| sim.world().get::<BodyPose>(*g)).map(|pose| pose.0.position).collect();
+        assert!(places.len() > 40, "{} grains in {low:?}", places.len());
+        let cell = sim.scheme().cell;
+        for (k, x) in places.iter().enumerate() {
+            for y in &places[..k] {
+                let way = *x - *y;
+                assert!((way + cell.nearest(way)).length() > 0.02 - 1e-9, "{x} {y} {low:?}");
+            }
+        }
+    }
 }
 
 #[test]

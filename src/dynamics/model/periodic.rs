@@ -223,6 +223,30 @@ impl Cell {
         (shift, image)
     }
 
+    /// Shifts (m) to all images of a place that lie in a box, from its lowest to its highest corner (m).
+    ///
+    /// ```
+    /// use drystone::model::periodic::Cell;
+    /// use glam::DVec3;
+    /// let cell = Cell::new([Some([0.0, 2.0]), None, None])?;
+    /// let box_ = [DVec3::new(-1.0, 0.0, 0.0), DVec3::new(3.5, 1.0, 1.0)];
+    /// assert_eq!(cell.images_in(DVec3::splat(9.0), box_), [-10.0, -8.0, -6.0].map(|x| DVec3::X * x));
+    /// # Ok::<(), drystone::model::scheme::Invalid>(())
+    /// ```
+    pub fn images_in(&self, x: DVec3, [low, high]: [DVec3; 2]) -> Vec<DVec3> {
+        let mut shifts = vec![DVec3::ZERO];
+        for a in self.axes().into_iter().filter(|&a| self.periodic(a)) {
+            let count = |at: f64, end: f64| (end - at) / self.size[a];
+            let along = |shift: DVec3| {
+                let at = x[a] + shift[a];
+                let (first, last) = (count(at, low[a]).ceil() as i64, count(at, high[a]).floor() as i64);
+                (first..=last).map(move |k| shift + self.edges(a, k as f64))
+            };
+            shifts = shifts.into_iter().flat_map(along).collect();
+        }
+        shifts
+    }
+
     /// Shifts to the images of the cell that touch it, itself first.
     pub fn neighbours(&self) -> impl Iterator<Item = DVec3> + use<> {
         self.images().map(|(_, shift)| shift)

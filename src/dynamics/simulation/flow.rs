@@ -10,6 +10,7 @@ use crate::geometry::systems::Collider;
 use crate::geometry::{Scratch, Shape};
 use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::newton_euler::{BodyPose, GravityScale, Inertia, Motion, Velocity};
+use crate::model::periodic::Cell;
 use crate::model::scheme::{Invalid, Scheme};
 use crate::topology::bodies::Slot;
 use bevy_ecs::prelude::*;
@@ -29,6 +30,18 @@ impl Queue {
     /// Each body with its entity.
     pub(super) fn bodies(&self) -> impl Iterator<Item = (Entity, &Body)> {
         self.bodies.iter().map(|(entity, body, _)| (*entity, body))
+    }
+}
+
+/// Adds a body, and all of its images in a periodic cell that may reach into the box of an inlet.
+fn add_images(crowd: &mut Crowd, shape: &Shape, pose: &Pose, inlet: &Inlet, cell: &Cell) {
+    let radius = shape.bounding_radius();
+    // bodies that fill the cell have no images
+    if cell.too_long(radius) {
+        return crowd.add(shape, pose);
+    }
+    for shift in cell.images_in(pose.position, [inlet.low - radius, inlet.high + radius]) {
+        crowd.add(shape, &pose.shifted(shift));
     }
 }
 
@@ -91,6 +104,7 @@ impl Simulation {
 
     fn let_in(&mut self, queue: &Queue) -> Result<(), SimulationError> {
         let (time, step) = (self.time(), self.steps());
+        let cell = self.world.resource::<Scheme>().cell;
         let mut crowd: Option<Crowd> = None;
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
         loop {
@@ -108,14 +122,8 @@ impl Simulation {
                 none => {
                     let crowd = none.insert(Crowd::new(inlet.low, inlet.high, 2.0 * radius));
                     let mut colliders = self.world.query_filtered::<(&BodyPose, &Collider), With<Slot>>();
-                    let cell = self.world.resource::<Scheme>().cell;
                     for (pose, collider) in colliders.iter(&self.world) {
-                        // bodies that fill the cell have no images
-                        let home = if cell.too_long(collider.shape.bounding_radius()) { None } else { Some(cell.home(pose.0.position).0) };
-                        for shift in cell.neighbours().take(if home.is_some() { 27 } else { 1 }) {
-                            let image = pose.0.shifted(shift + home.unwrap_or_default());
-                            crowd.add(&collider.shape, &image.compose(&collider.offset));
-                        }
+                        add_images(crowd, &collider.shape, &pose.0.compose(&collider.offset), &inlet, &cell);
                     }
                     crowd
                 }
@@ -133,7 +141,7 @@ impl Simulation {
             let Some(pose) = free else { return Ok(()) };
             self.fill(*entity, &Body { pose, ..body.clone() })?;
             if let Some(shape) = &body.shape {
-                crowd.add(shape, &pose);
+                add_images(crowd, shape, &pose, &inlet, &cell);
             }
             let gravity = self.world.resource::<Scheme>().gravity;
             let parts = (self.world.get::<BodyPose>(*entity), self.world.get::<Velocity>(*entity), self.world.get::<Inertia>(*entity));
