@@ -147,22 +147,55 @@ pub(super) fn weld(soup: &MeshData) -> MeshData {
 }
 
 fn parse_stl(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
+    let broken = |e: String| error(name, format!("the STL data are broken: {e}"), "export the mesh again as STL, binary or text");
     // binary files may begin with "solid" too: the length that their triangle count demands tells them apart
     let count = bytes.get(80..84).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
     let binary = count.is_some_and(|n| 84 + 50 * u64::from(n) == bytes.len() as u64);
-    let mut renamed;
-    let bytes = if binary && bytes.starts_with(b"solid") {
-        renamed = bytes.to_vec();
-        renamed[0] = b'S';
-        &renamed
+    let unmarked = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let solid = unmarked.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    let read = if solid && !binary && !bytes.contains(&0) {
+        one_solid(&String::from_utf8_lossy(unmarked)).map_err(broken)?.into_bytes()
     } else {
-        bytes
+        let Some(count) = count else {
+            return Err(broken(format!("{} bytes, neither the word `solid` nor a header and a number of triangles", bytes.len())));
+        };
+        let room = (bytes.len() - 84) / 50;
+        if room != count as usize {
+            return Err(broken(format!("the header promises {count} triangles, the file has room for {room}")));
+        }
+        // the name does not matter, but "solid" would stand for a text
+        let mut renamed = bytes.to_vec();
+        renamed[0] = b'S';
+        renamed
     };
-    let mesh = stl_io::read_stl(&mut Cursor::new(bytes))
-        .map_err(|e| error(name, format!("the STL data are broken: {e}"), "export the mesh again as STL, binary or text"))?;
+    let mesh = stl_io::read_stl(&mut Cursor::new(read)).map_err(|e| broken(e.to_string()))?;
     let vertices = mesh.vertices.iter().map(|v| DVec3::from_array(v.0.map(f64::from))).collect();
     let triangles = mesh.faces.iter().map(|f| f.vertices.map(|i| i as u32)).collect();
     Ok(MeshData { vertices, triangles })
+}
+
+/// The solids of a text, one after the other, as a single one: the reader stops at the end of the first. Words may be in capitals, lines end
+/// in any way.
+fn one_solid(text: &str) -> Result<String, String> {
+    let mut one = "solid one\n".to_owned();
+    let mut open = false;
+    for (line, words) in (1..).zip(text.replace("\r\n", "\n").split(['\n', '\r'])) {
+        let words = words.trim().to_ascii_lowercase();
+        let first = words.split_ascii_whitespace().next().unwrap_or_default();
+        match first {
+            "" => {}
+            "solid" | "endsolid" if open == (first == "endsolid") => open = !open,
+            _ if open && first != "solid" => {
+                one += &words;
+                one.push('\n');
+            }
+            _ => return Err(format!("found `{first}` in line {line} {} a solid", if open { "within" } else { "outside of" })),
+        }
+    }
+    if open {
+        return Err("the last solid has no `endsolid`".into());
+    }
+    Ok(one + "endsolid one\n")
 }
 
 /// The mesh of each group or object, by name in the order of the file; lines and points are left out.
@@ -279,6 +312,51 @@ mod tests {
         }
         let mesh = parse("a.STL", &stl).expect("valid");
         assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (4, 2), "-0 and 0 are one coordinate");
+    }
+
+    #[test]
+    fn all_solids_of_a_text_are_read_however_it_is_written() {
+        let facet = |x: f64| {
+            let corners = [[x, 0.0, 0.0], [x + 1.0, 0.0, 0.0], [x, 1.5e-3, 0.0]].map(|[x, y, z]| format!("vertex {x:e} {y:e} {z:e}\n"));
+            format!("facet normal 0 0 1\nouter loop\n{}endloop\nendfacet\n", corners.concat())
+        };
+        let floor = format!("solid the floor\n{}{}endsolid the floor\n", facet(0.0), facet(1.0));
+        let walls = format!("solid walls\n{}endsolid\n", facet(2.0));
+        let both = format!("{floor}{walls}");
+        let expected = parse("a.stl", both.as_bytes()).expect("valid");
+        assert_eq!((expected.triangles.len(), expected.vertices[0]), (3, DVec3::ZERO));
+        let others = [
+            both.to_uppercase(),
+            both.replace('\n', "\r\n"),
+            both.replace('\n', "\r"),
+            format!("\u{feff}{both}"),
+            format!("\n\n{floor}\n{walls}\n"),
+            both.replace("solid the floor\n", "solid\n"),
+        ];
+        for text in others {
+            assert_eq!(parse("a.stl", text.as_bytes()), Ok(expected.clone()), "{text:?}");
+        }
+        let told = |text: &str, words: &str| {
+            let e = parse("a.stl", text.as_bytes()).unwrap_err().to_string();
+            assert!(e.contains(words), "{e}");
+        };
+        told(&both[..both.len() - 10], "the last solid has no `endsolid`");
+        told(&both.replace("endsolid the floor\n", ""), "found `solid` in line 16 within a solid");
+        told(&both.replace("solid walls\n", ""), "found `facet` in line 17 outside of a solid");
+        told("hello", "neither the word `solid`");
+    }
+
+    #[test]
+    fn a_binary_stl_of_another_number_of_triangles_is_an_error() {
+        for (count, words) in
+            [(1u32, "promises 1 triangles, the file has room for 2"), (3, "promises 3 triangles, the file has room for 2")]
+        {
+            let mut stl = vec![b'x'; 80];
+            stl.extend(count.to_le_bytes());
+            stl.extend([0u8; 100]);
+            let e = parse("a.stl", &stl).unwrap_err().to_string();
+            assert!(e.contains(words), "{e}");
+        }
     }
 
     #[test]
