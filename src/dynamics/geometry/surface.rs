@@ -28,26 +28,36 @@ impl Surface {
         self.triangles.extend(other.triangles.into_iter().map(|t| t.map(|i| i + shift)));
     }
 
-    /// The surface that a profile (radius, height), given from the bottom to the top of the z axis, sweeps in `segments` steps.
+    /// The surface that a profile (radius, height), given from the bottom to the top of the z axis, sweeps in `segments` steps. An end on the
+    /// axis is one corner, any other is closed by a flat face.
     fn revolved(profile: &[DVec2], segments: u32) -> Self {
         let n = segments;
         let mut surface = Self::default();
+        let mut rings = Vec::with_capacity(profile.len());
         for p in profile {
-            for k in 0..n {
+            rings.push((surface.vertices.len() as u32, p.x > 0.0));
+            for k in 0..if p.x > 0.0 { n } else { 1 } {
                 let (sin, cos) = libm::sincos(std::f64::consts::TAU * f64::from(k) / f64::from(n));
                 surface.vertices.push(DVec3::new(p.x * cos, p.x * sin, p.y));
             }
         }
-        for ring in 1..profile.len() as u32 {
+        for pair in rings.windows(2) {
+            let [(low, wide), (high, wide_above)] = [pair[0], pair[1]];
             for k in 0..n {
-                let (a, b) = ((ring - 1) * n + k, (ring - 1) * n + (k + 1) % n);
-                let (c, d) = (b + n, a + n);
-                surface.triangles.extend([[a, b, c], [a, c, d]]);
+                let next = (k + 1) % n;
+                if wide {
+                    surface.triangles.push([low + k, low + next, if wide_above { high + next } else { high }]);
+                }
+                if wide_above {
+                    surface.triangles.push([if wide { low + k } else { low }, high + next, high + k]);
+                }
             }
         }
-        for k in 1..n - 1 {
-            let top = (profile.len() as u32 - 1) * n;
-            surface.triangles.extend([[0, k + 1, k], [top, top + k, top + k + 1]]);
+        if let Some(&(bottom, true)) = rings.first() {
+            surface.triangles.extend((1..n - 1).map(|k| [bottom, bottom + k + 1, bottom + k]));
+        }
+        if let Some(&(top, true)) = rings.last() {
+            surface.triangles.extend((1..n - 1).map(|k| [top, top + k, top + k + 1]));
         }
         surface
     }
@@ -62,7 +72,9 @@ impl Shape {
             let steps = n.div_ceil(4).max(2);
             (0..=steps).map(move |k| {
                 let (sin, cos) = libm::sincos(std::f64::consts::FRAC_PI_2 * (from + (to - from) * f64::from(k) / f64::from(steps)));
-                DVec2::new(radius * cos, centre + radius * sin)
+                // the cosine of a right angle is 6e-17
+                let pole = (k == 0 && from == -1.0) || (k == steps && to == 1.0);
+                DVec2::new(if pole { 0.0 } else { radius * cos }, centre + radius * sin)
             })
         };
         match self {
@@ -118,6 +130,12 @@ mod tests {
             let volume: f64 = triangles.iter().map(|t| t.map(|i| vertices[i as usize])).map(|[a, b, c]| a.dot(b.cross(c)) / 6.0).sum();
             let exact = shape.mass_properties(1.0).unwrap().mass;
             assert!(volume <= exact * (1.0 + 1e-12) && volume > 0.998 * exact, "{}: {volume} {exact}", shape.kind());
+            // each side between two triangles, none without an area, as folds are looked for there
+            let mut sides: Vec<[u32; 2]> = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
+            sides.sort_unstable();
+            assert!(sides.windows(2).all(|s| s[0] != s[1]) && sides.iter().all(|&[a, b]| sides.binary_search(&[b, a]).is_ok()));
+            let area = |t: &[u32; 3]| t.map(|i| vertices[i as usize]);
+            assert!(triangles.iter().map(area).all(|[a, b, c]| (b - a).cross(c - a).length() > 1e-6), "{}", shape.kind());
         }
     }
 }
