@@ -368,6 +368,19 @@ fn singular_equations_that_contradict_a_bound_have_a_certificate() {
 }
 
 #[test]
+fn certificates_have_the_rows_of_the_statement_where_equations_and_free_unknowns_stand_apart() {
+    // z₀ = −1 is asked for by row 0, where z₀ ≥ 0; z₁ is free, and the complementarity of z₀ is row 1
+    let p =
+        Mlcp { m: Matrix::dense(2, 2, vec![1.0, 0.0, 0.0, 0.0]), q: vec![1.0, 0.0], equality: vec![true, false], free: vec![false, true] };
+    let proof = Problem::from(p.clone()).infeasibility().expect("a proof");
+    assert!(proof.multipliers == [-1.0, 0.0] && proof.value < 0.0, "{proof:?}");
+    for solver in ["auto", "lemke", "interior_point"] {
+        let answer = Problem::from(p.clone()).solve(&Settings::with_solver(solver).expect("a solver")).expect("a legal problem");
+        assert_eq!((answer.status(), &answer.certificate[..]), (Status::Inconsistent, &[-1.0, 0.0][..]), "{solver}");
+    }
+}
+
+#[test]
 fn rows_in_large_units_hide_no_other_row() {
     // z₂ is at its upper bound and z₁ at its lower one, so that w₀ is 0.297, and z₀ has no lower bound: there is no solution
     let relay = |unit: f64| Relay {
