@@ -4,7 +4,7 @@ use drystone::algebra::matrix::Matrix;
 use drystone::numerics::lcp::Lcp;
 use drystone::numerics::mlcp::Mlcp;
 use drystone::numerics::relay::Relay;
-use drystone::numerics::solvers::{Problem, Settings, Solver};
+use drystone::numerics::solvers::{Problem, Settings, Solution, Solver};
 use drystone::numerics::{Report, Status};
 use proptest::prelude::*;
 
@@ -365,6 +365,33 @@ fn singular_equations_that_contradict_a_bound_have_a_certificate() {
         Mlcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![1.0, 0.0], equality: vec![true, false], free: vec![true, false] };
     let proof = Problem::from(p).infeasibility().expect("a proof");
     assert!(proof.multipliers[0] == -1.0 && proof.value < 0.0, "{proof:?}");
+}
+
+#[test]
+fn violations_are_those_of_the_rows_that_unknowns_complement() {
+    // z₀ complements row 1, and z₁ is the free unknown of row 0: the answer is z = (1, 2) with w = 0, and at z = (0, 1) w = (−1, −4)
+    let p = Problem::from(Mlcp {
+        m: Matrix::dense(2, 2, vec![0.0, 1.0, 3.0, 1.0]),
+        q: vec![-2.0, -5.0],
+        equality: vec![true, false],
+        free: vec![false, true],
+    });
+    let mut off = Solution { r: vec![0.0, 1.0], ..p.zero() };
+    assert_eq!((p.residual(&mut off).expect("residuals").violation, &off.u[..]), (4.0, &[-1.0, -4.0][..]));
+    // z₀ = 0 with w = (0, 40)
+    let open = Problem::from(Mlcp {
+        m: Matrix::dense(2, 2, vec![0.0, 1.0, 3.0, 1.0]),
+        q: vec![-2.0, 38.0],
+        equality: vec![true, false],
+        free: vec![false, true],
+    });
+    for p in [&p, &open] {
+        let answer = p.solve(&Settings::default()).expect("a legal problem");
+        let rows = p.blocks_at(&answer.solution).expect("rows").iter().fold(0.0f64, |m, row| m.max(row.violation));
+        assert!(answer.converged() && answer.report.violation < 1e-12 && rows < 1e-12, "{:?}", answer.report);
+        let again = p.solve(&Settings { guess: Some(answer.solution), ..Settings::default() }).expect("a legal problem");
+        assert_eq!(again.report.iterations, 0, "{:?}", again.report);
+    }
 }
 
 #[test]

@@ -84,6 +84,10 @@ impl Complementarity for Mlcp {
         self.q.len()
     }
 
+    fn rearranged(&self) -> bool {
+        self.equality != self.free
+    }
+
     fn load(&self, form: &mut Form) {
         let n = self.unknowns();
         form.set(&self.m, &self.q);

@@ -123,7 +123,13 @@ impl<'a> Stated<'a> {
         } else if p.unknowns() <= LARGEST_DENSE {
             let mut form = Form::default();
             p.load(&mut form);
-            judge(&form, z, w, CERTAIN, &mut found);
+            if p.rearranged() {
+                let mut placed = vec![0.0; p.rows()];
+                form.output(z, &mut placed);
+                judge(&form, z, &placed, CERTAIN, &mut found);
+            } else {
+                judge(&form, z, w, CERTAIN, &mut found);
+            }
         }
         found
     }
