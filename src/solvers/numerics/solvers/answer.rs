@@ -94,10 +94,12 @@ pub enum State {
     /// An equation.
     Held,
     /// A bounded unknown at its lower bound.
+    #[cfg_attr(feature = "serde", serde(rename = "lower"))]
     AtLower,
     /// A bounded unknown between its bounds.
     Inside,
     /// A bounded unknown at its upper bound.
+    #[cfg_attr(feature = "serde", serde(rename = "upper"))]
     AtUpper,
 }
 
