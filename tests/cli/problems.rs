@@ -352,6 +352,12 @@ fn states_have_one_name_in_counts_and_blocks() {
 }
 
 #[test]
+fn blocks_without_tangents_have_none_of_size_zero() {
+    let table = text(&output(&["solve", &asset("chain_relay.json"), "--contacts"]).stdout);
+    assert!(table.contains(" 0.000e0 ") && !table.contains("-0.000e0"), "{table}");
+}
+
+#[test]
 fn what_needs_too_much_memory_says_how_much() {
     let directory = tempfile::tempdir().unwrap();
     let n = 20_000;

@@ -156,7 +156,8 @@ pub struct BlockState {
 }
 
 fn length(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    // not `sum`, which is −0 of nothing
+    x.iter().fold(0.0, |sum, x| sum + x * x).sqrt()
 }
 
 /// The block with these reactions, velocities, and scale w.
