@@ -395,6 +395,22 @@ fn violations_are_those_of_the_rows_that_unknowns_complement() {
 }
 
 #[test]
+fn unknowns_whose_bounds_meet_do_not_stop_the_interior_point() {
+    let p = Relay {
+        m: Matrix::dense(3, 3, vec![2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0]),
+        q: vec![-1.0, 3.0, -5.0],
+        lower: vec![-1.0, 0.5, -INF],
+        upper: vec![1.0, 0.5, 4.0],
+    };
+    let (report, z, _) = solve("interior_point", p);
+    assert!(report.converged(), "{report:?}");
+    // w = (2 z₀ − ½, z₀ + z₂ + 4, 2 z₂ − 4½)
+    assert!((z[0] - 0.25).abs() < 1e-8 && z[1] == 0.5 && (z[2] - 2.25).abs() < 1e-8, "{z:?}");
+    let all = Relay { m: Matrix::dense(1, 1, vec![1.0]), q: vec![2.0], lower: vec![3.0], upper: vec![3.0] };
+    assert_eq!(solve("interior_point", all).1, [3.0]);
+}
+
+#[test]
 fn certificates_have_the_rows_of_the_statement_where_equations_and_free_unknowns_stand_apart() {
     // z₀ = −1 is asked for by row 0, where z₀ ≥ 0; z₁ is free, and the complementarity of z₀ is row 1
     let p =

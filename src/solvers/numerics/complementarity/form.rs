@@ -97,6 +97,11 @@ impl Form {
         self.lower[i] == f64::NEG_INFINITY && self.upper[i] == f64::INFINITY
     }
 
+    /// True where the bounds leave one value.
+    pub(crate) fn is_fixed(&self, i: usize) -> bool {
+        self.lower[i] >= self.upper[i]
+    }
+
     /// Euclidean norm of the natural map `z − P(z − w)`.
     pub(crate) fn natural_map(&self, z: &[f64], w: &[f64]) -> f64 {
         (0..self.order()).map(|i| (z[i] - self.project(i, z[i] - w[i])).powi(2)).sum::<f64>().sqrt()
