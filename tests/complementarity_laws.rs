@@ -368,6 +368,33 @@ fn singular_equations_that_contradict_a_bound_have_a_certificate() {
 }
 
 #[test]
+fn no_method_ends_where_a_row_misses_its_own_scale_before_its_budget_is_spent() {
+    let m = || Matrix::dense(2, 2, vec![3.0, 1.0, 1.0, 2.0]);
+    let cases: [(f64, Problem); 3] = [
+        // within the tolerance of the norm at z = 0, as the second row alone is seen there
+        (1e-4, Lcp { m: m(), q: vec![-1e-4, 10.8] }.into()),
+        (1e-4, Relay { m: m(), q: vec![310.0, -531.4], lower: vec![-22.1, -0.2], upper: vec![0.4, 1.5] }.into()),
+        (
+            1e-8,
+            Relay {
+                m: Matrix::dense(2, 2, vec![2.0, 0.0, 0.0, 1.0]),
+                q: vec![-209.1, -2.9],
+                lower: vec![-0.8, -1.8],
+                upper: vec![15.6, 17.0],
+            }
+            .into(),
+        ),
+    ];
+    for (tolerance, p) in cases {
+        for name in ["auto", "newton_fb", "newton_min", "interior_point", "lemke", "murty", "enumeration", "pgs", "psor", "block"] {
+            let settings = Settings { tolerance, ..Settings::with_solver(name).expect("a solver") };
+            let report = p.solve(&settings).expect("a legal problem").report;
+            assert!(report.converged(), "{name}: {report:?}");
+        }
+    }
+}
+
+#[test]
 fn violations_are_those_of_the_rows_that_unknowns_complement() {
     // z₀ complements row 1, and z₁ is the free unknown of row 0: the answer is z = (1, 2) with w = 0, and at z = (0, 1) w = (−1, −4)
     let p = Problem::from(Mlcp {

@@ -15,7 +15,7 @@
 
 use super::basis::State;
 use super::form::Form;
-use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 use crate::algebra::dense::norm;
 use crate::algebra::factor::Lu;
 
@@ -45,7 +45,7 @@ impl ComplementaritySolver for InteriorPoint {
         scaling.balance(form, scaled);
         let [best_z, point] = super::buffers(vectors, n);
         form.output(z, w);
-        let mut best = form.rel(z, w);
+        let mut best = stopping(form, z, w, self.tolerance, form.rel(z, w));
         best_z.copy_from_slice(z);
         let mut outcome = Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
         central.start(scaled);
@@ -58,7 +58,7 @@ impl ComplementaritySolver for InteriorPoint {
             };
             (0..n).for_each(|i| point[i] = form.project(i, central.x[i] * scaling.columns[i]));
             form.output(point, w);
-            let rel = form.rel(point, w);
+            let rel = stopping(form, point, w, self.tolerance, form.rel(point, w));
             if rel < best {
                 best = rel;
                 best_z.copy_from_slice(point);
@@ -69,6 +69,7 @@ impl ComplementaritySolver for InteriorPoint {
                 outcome.factorisations += 1;
                 if basis.factor_while(form, states, &mut || proceed(watch, outcome.iterations, best)) {
                     let found = basis.answer(form, point, w);
+                    let found = stopping(form, point, w, self.tolerance, found);
                     if found < best {
                         best = found;
                         best_z.copy_from_slice(point);
