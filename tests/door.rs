@@ -269,3 +269,40 @@ fn a_tolerance_below_rounding_ends_soon() {
         assert!(report.status == Status::Stalled && report.rel < 1e-14 && report.iterations < 1_000_000, "{what}: {report:?}");
     }
 }
+
+/// The same problem with q (f and w) and the bounds of z times `unit`: so are its answers.
+fn in_units(p: &Problem, unit: f64) -> Problem {
+    let mut p = p.clone();
+    let lists: Vec<&mut Vec<f64>> = match &mut p {
+        Problem::Local(p) => vec![&mut p.q],
+        Problem::Global(p) => vec![&mut p.f, &mut p.w],
+        Problem::Lcp(p) => vec![&mut p.q],
+        Problem::Mlcp(p) => vec![&mut p.q],
+        Problem::Relay(p) => vec![&mut p.q, &mut p.lower, &mut p.upper],
+    };
+    lists.into_iter().flatten().for_each(|x| *x *= unit);
+    p
+}
+
+#[test]
+fn errors_and_answers_are_the_same_where_squares_leave_the_range_of_numbers() {
+    for p in families() {
+        let plain = p.solve(&Settings::default()).expect("an answer").solution;
+        let nothing = p.residual(&mut p.zero()).expect("residuals");
+        assert!(nothing.rel > 0.1, "{:?}: {nothing:?}", p.kind());
+        for exponent in [-990, -600, -530, 520, 600, 990] {
+            let unit = 2f64.powi(exponent);
+            let scaled = in_units(&p, unit);
+            let found = scaled.residual(&mut scaled.zero()).expect("residuals");
+            let same = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
+            let told = format!("{:?} 2^{exponent}: {found:?} for {nothing:?}", p.kind());
+            assert!(same(found.rel, nothing.rel) && same(found.rel_q, nothing.rel_q) && same(found.e_s, nothing.e_s), "{told}");
+            // from zero, and from an answer in other units
+            for guess in [None, Some(plain.clone())] {
+                let answer = scaled.solve(&Settings { guess, ..Settings::default() }).expect("an answer");
+                let close = answer.solution.r.iter().zip(&plain.r).all(|(a, b)| (a / unit - b).abs() < 1e-6);
+                assert!(answer.converged() && close, "{:?} 2^{exponent}: {:?} {:?}", p.kind(), answer.report, answer.solution.r);
+            }
+        }
+    }
+}
