@@ -306,3 +306,28 @@ fn errors_and_answers_are_the_same_where_squares_leave_the_range_of_numbers() {
         }
     }
 }
+
+/// Contacts that resist rolling alone, from reactions whose squares leave the range of numbers.
+#[test]
+fn a_guess_beyond_all_measure_is_no_panic() {
+    let w = [
+        [5.6, -0.3, -1.0, -5.2, 0.7, 4.5],
+        [-0.3, 0.0, 0.1, 0.2, 0.0, -0.1],
+        [-1.0, 0.1, 0.3, 0.5, -0.1, -0.2],
+        [-5.2, 0.2, 0.5, 6.2, -0.5, -6.3],
+        [0.7, 0.0, -0.1, -0.5, 0.1, 0.4],
+        [4.5, -0.1, -0.2, -6.3, 0.4, 7.0],
+    ];
+    let w = BlockRows::from_dense(&[0, 3, 6], &w.concat());
+    let p = LocalProblem::rolling(w, vec![-0.2, -0.1, -0.4, 1.6, 0.1, -2.4], &[0.0; 2], &[1.0; 2]).expect("legal");
+    let p = Problem::from(p);
+    for exponent in [150, 200, 250] {
+        let r = [0.84, 0.1, 0.29, 1.7, 0.51, 0.46].iter().map(|r| r * libm::exp10(f64::from(exponent))).collect();
+        let guess = Some(Solution { r, ..Solution::default() });
+        for entry in all() {
+            let settings = Settings { guess: guess.clone(), time_limit: Some(0.05), ..with(entry.name) };
+            let Ok(answer) = p.solve(&settings) else { continue };
+            assert!(!answer.converged() || answer.report.e_s.is_finite(), "{} 1e{exponent}: {:?}", entry.name, answer.report);
+        }
+    }
+}
