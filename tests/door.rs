@@ -331,3 +331,18 @@ fn a_guess_beyond_all_measure_is_no_panic() {
         }
     }
 }
+
+/// A cone may have any number of rows; beyond 8, Newton's buffers ended before them.
+#[test]
+fn cones_of_many_rows_are_solved() {
+    for rows in [4, 8, 9, 20] {
+        let ones = (0..rows).flat_map(|i| (0..rows).map(move |j| (i, j, if i == j { 1.1 } else { 0.1 })));
+        let w = BlockRows::from_triplets(&[0, rows], ones);
+        let q = (0..rows).map(|i| if i == 0 { -1.0 } else { 0.7 }).collect();
+        let p = Problem::from(LocalProblem::friction(w, q, &[0.5]).expect("legal"));
+        for name in ["auto", "nsgs", "newton_ac", "newton_fb"] {
+            let answer = p.solve(&with(name)).expect("an answer");
+            assert!(answer.converged(), "{name}, {rows} rows: {:?}", answer.report);
+        }
+    }
+}
