@@ -274,7 +274,14 @@ fn a_tolerance_below_rounding_ends_soon() {
 fn in_units(p: &Problem, unit: f64) -> Problem {
     let mut p = p.clone();
     let lists: Vec<&mut Vec<f64>> = match &mut p {
-        Problem::Local(p) => vec![&mut p.q],
+        Problem::Local(p) => {
+            for set in &mut p.sets {
+                if let AdmissibleSet::Interval { lower, upper } = set {
+                    (*lower, *upper) = (*lower * unit, *upper * unit);
+                }
+            }
+            vec![&mut p.q]
+        }
         Problem::Global(p) => vec![&mut p.f, &mut p.w],
         Problem::Lcp(p) => vec![&mut p.q],
         Problem::Mlcp(p) => vec![&mut p.q],
@@ -286,7 +293,9 @@ fn in_units(p: &Problem, unit: f64) -> Problem {
 
 #[test]
 fn errors_and_answers_are_the_same_where_squares_leave_the_range_of_numbers() {
-    for p in families() {
+    let w = BlockRows::from_dense(&[0, 2], &[2.0, 1.0, 1.0, 2.0]);
+    let box_of = LocalProblem { w, q: vec![-5.0, 0.5], sets: vec![AdmissibleSet::Interval { lower: -1.0, upper: 1.0 }] };
+    for p in families().into_iter().chain([box_of.into()]) {
         let plain = p.solve(&Settings::default()).expect("an answer").solution;
         let nothing = p.residual(&mut p.zero()).expect("residuals");
         assert!(nothing.rel > 0.1, "{:?}: {nothing:?}", p.kind());

@@ -226,7 +226,14 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Sc
     let half = libm::exp2((-libm::log2(largest) / 2.0).floor());
     let [r, u, q] = [r, u, q].map(|x| x.iter().map(|x| x * half * half).collect::<Vec<f64>>());
     let velocities = scales.velocities.iter().map(|x| x * half * half).collect();
-    squares(sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(half)
+    // bounds have the unit of r
+    let bounded = |set: &AdmissibleSet| match *set {
+        AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower * half * half, upper: upper * half * half },
+        AdmissibleSet::Crushing { mu, most } => AdmissibleSet::Crushing { mu, most: most * half * half },
+        other => other,
+    };
+    let sets: Vec<AdmissibleSet> = sets.iter().map(bounded).collect();
+    squares(&sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(half)
 }
 
 /// Sums over the blocks: `|F|²`, `|D^½ F|²`, `|D^½ r|²`, `|D^-½ q|²`, `|r|²`, `|u|²`, `|q|²`, and the worst block.
