@@ -4,7 +4,7 @@ use drystone::algebra::matrix::Matrix;
 use drystone::numerics::lcp::Lcp;
 use drystone::numerics::mlcp::Mlcp;
 use drystone::numerics::relay::Relay;
-use drystone::numerics::solvers::{Problem, Settings, Solver};
+use drystone::numerics::solvers::{Problem, Settings, Solution, Solver};
 use drystone::numerics::{Report, Status};
 use proptest::prelude::*;
 
@@ -365,6 +365,89 @@ fn singular_equations_that_contradict_a_bound_have_a_certificate() {
         Mlcp { m: Matrix::dense(2, 2, vec![0.0, 1.0, 0.0, 0.0]), q: vec![1.0, 0.0], equality: vec![true, false], free: vec![true, false] };
     let proof = Problem::from(p).infeasibility().expect("a proof");
     assert!(proof.multipliers[0] == -1.0 && proof.value < 0.0, "{proof:?}");
+}
+
+#[test]
+fn no_method_ends_where_a_row_misses_its_own_scale_before_its_budget_is_spent() {
+    let m = || Matrix::dense(2, 2, vec![3.0, 1.0, 1.0, 2.0]);
+    let cases: [(f64, Problem); 3] = [
+        // within the tolerance of the norm at z = 0, as the second row alone is seen there
+        (1e-4, Lcp { m: m(), q: vec![-1e-4, 10.8] }.into()),
+        (1e-4, Relay { m: m(), q: vec![310.0, -531.4], lower: vec![-22.1, -0.2], upper: vec![0.4, 1.5] }.into()),
+        (
+            1e-8,
+            Relay {
+                m: Matrix::dense(2, 2, vec![2.0, 0.0, 0.0, 1.0]),
+                q: vec![-209.1, -2.9],
+                lower: vec![-0.8, -1.8],
+                upper: vec![15.6, 17.0],
+            }
+            .into(),
+        ),
+    ];
+    for (tolerance, p) in cases {
+        for name in ["auto", "newton_fb", "newton_min", "interior_point", "lemke", "murty", "enumeration", "pgs", "psor", "block"] {
+            let settings = Settings { tolerance, ..Settings::with_solver(name).expect("a solver") };
+            let report = p.solve(&settings).expect("a legal problem").report;
+            assert!(report.converged(), "{name}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn violations_are_those_of_the_rows_that_unknowns_complement() {
+    // z₀ complements row 1, and z₁ is the free unknown of row 0: the answer is z = (1, 2) with w = 0, and at z = (0, 1) w = (−1, −4)
+    let p = Problem::from(Mlcp {
+        m: Matrix::dense(2, 2, vec![0.0, 1.0, 3.0, 1.0]),
+        q: vec![-2.0, -5.0],
+        equality: vec![true, false],
+        free: vec![false, true],
+    });
+    let mut off = Solution { r: vec![0.0, 1.0], ..p.zero() };
+    assert_eq!((p.residual(&mut off).expect("residuals").violation, &off.u[..]), (4.0, &[-1.0, -4.0][..]));
+    // z₀ = 0 with w = (0, 40)
+    let open = Problem::from(Mlcp {
+        m: Matrix::dense(2, 2, vec![0.0, 1.0, 3.0, 1.0]),
+        q: vec![-2.0, 38.0],
+        equality: vec![true, false],
+        free: vec![false, true],
+    });
+    for p in [&p, &open] {
+        let answer = p.solve(&Settings::default()).expect("a legal problem");
+        let rows = p.blocks_at(&answer.solution).expect("rows").iter().fold(0.0f64, |m, row| m.max(row.violation));
+        assert!(answer.converged() && answer.report.violation < 1e-12 && rows < 1e-12, "{:?}", answer.report);
+        let again = p.solve(&Settings { guess: Some(answer.solution), ..Settings::default() }).expect("a legal problem");
+        assert_eq!(again.report.iterations, 0, "{:?}", again.report);
+    }
+}
+
+#[test]
+fn unknowns_whose_bounds_meet_do_not_stop_the_interior_point() {
+    let p = Relay {
+        m: Matrix::dense(3, 3, vec![2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0]),
+        q: vec![-1.0, 3.0, -5.0],
+        lower: vec![-1.0, 0.5, -INF],
+        upper: vec![1.0, 0.5, 4.0],
+    };
+    let (report, z, _) = solve("interior_point", p);
+    assert!(report.converged(), "{report:?}");
+    // w = (2 z₀ − ½, z₀ + z₂ + 4, 2 z₂ − 4½)
+    assert!((z[0] - 0.25).abs() < 1e-8 && z[1] == 0.5 && (z[2] - 2.25).abs() < 1e-8, "{z:?}");
+    let all = Relay { m: Matrix::dense(1, 1, vec![1.0]), q: vec![2.0], lower: vec![3.0], upper: vec![3.0] };
+    assert_eq!(solve("interior_point", all).1, [3.0]);
+}
+
+#[test]
+fn certificates_have_the_rows_of_the_statement_where_equations_and_free_unknowns_stand_apart() {
+    // z₀ = −1 is asked for by row 0, where z₀ ≥ 0; z₁ is free, and the complementarity of z₀ is row 1
+    let p =
+        Mlcp { m: Matrix::dense(2, 2, vec![1.0, 0.0, 0.0, 0.0]), q: vec![1.0, 0.0], equality: vec![true, false], free: vec![false, true] };
+    let proof = Problem::from(p.clone()).infeasibility().expect("a proof");
+    assert!(proof.multipliers == [-1.0, 0.0] && proof.value < 0.0, "{proof:?}");
+    for solver in ["auto", "lemke", "interior_point"] {
+        let answer = Problem::from(p.clone()).solve(&Settings::with_solver(solver).expect("a solver")).expect("a legal problem");
+        assert_eq!((answer.status(), &answer.certificate[..]), (Status::Inconsistent, &[-1.0, 0.0][..]), "{solver}");
+    }
 }
 
 #[test]

@@ -269,3 +269,89 @@ fn a_tolerance_below_rounding_ends_soon() {
         assert!(report.status == Status::Stalled && report.rel < 1e-14 && report.iterations < 1_000_000, "{what}: {report:?}");
     }
 }
+
+/// The same problem with q (f and w) and the bounds of z times `unit`: so are its answers.
+fn in_units(p: &Problem, unit: f64) -> Problem {
+    let mut p = p.clone();
+    let lists: Vec<&mut Vec<f64>> = match &mut p {
+        Problem::Local(p) => {
+            for set in &mut p.sets {
+                if let AdmissibleSet::Interval { lower, upper } = set {
+                    (*lower, *upper) = (*lower * unit, *upper * unit);
+                }
+            }
+            vec![&mut p.q]
+        }
+        Problem::Global(p) => vec![&mut p.f, &mut p.w],
+        Problem::Lcp(p) => vec![&mut p.q],
+        Problem::Mlcp(p) => vec![&mut p.q],
+        Problem::Relay(p) => vec![&mut p.q, &mut p.lower, &mut p.upper],
+    };
+    lists.into_iter().flatten().for_each(|x| *x *= unit);
+    p
+}
+
+#[test]
+fn errors_and_answers_are_the_same_where_squares_leave_the_range_of_numbers() {
+    let w = BlockRows::from_dense(&[0, 2], &[2.0, 1.0, 1.0, 2.0]);
+    let box_of = LocalProblem { w, q: vec![-5.0, 0.5], sets: vec![AdmissibleSet::Interval { lower: -1.0, upper: 1.0 }] };
+    for p in families().into_iter().chain([box_of.into()]) {
+        let plain = p.solve(&Settings::default()).expect("an answer").solution;
+        let nothing = p.residual(&mut p.zero()).expect("residuals");
+        assert!(nothing.rel > 0.1, "{:?}: {nothing:?}", p.kind());
+        for exponent in [-990, -600, -530, 520, 600, 990] {
+            let unit = 2f64.powi(exponent);
+            let scaled = in_units(&p, unit);
+            let found = scaled.residual(&mut scaled.zero()).expect("residuals");
+            let same = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
+            let told = format!("{:?} 2^{exponent}: {found:?} for {nothing:?}", p.kind());
+            assert!(same(found.rel, nothing.rel) && same(found.rel_q, nothing.rel_q) && same(found.e_s, nothing.e_s), "{told}");
+            // from zero, and from an answer in other units
+            for guess in [None, Some(plain.clone())] {
+                let answer = scaled.solve(&Settings { guess, ..Settings::default() }).expect("an answer");
+                let close = answer.solution.r.iter().zip(&plain.r).all(|(a, b)| (a / unit - b).abs() < 1e-6);
+                assert!(answer.converged() && close, "{:?} 2^{exponent}: {:?} {:?}", p.kind(), answer.report, answer.solution.r);
+            }
+        }
+    }
+}
+
+/// Contacts that resist rolling alone, from reactions whose squares leave the range of numbers.
+#[test]
+fn a_guess_beyond_all_measure_is_no_panic() {
+    let w = [
+        [5.6, -0.3, -1.0, -5.2, 0.7, 4.5],
+        [-0.3, 0.0, 0.1, 0.2, 0.0, -0.1],
+        [-1.0, 0.1, 0.3, 0.5, -0.1, -0.2],
+        [-5.2, 0.2, 0.5, 6.2, -0.5, -6.3],
+        [0.7, 0.0, -0.1, -0.5, 0.1, 0.4],
+        [4.5, -0.1, -0.2, -6.3, 0.4, 7.0],
+    ];
+    let w = BlockRows::from_dense(&[0, 3, 6], &w.concat());
+    let p = LocalProblem::rolling(w, vec![-0.2, -0.1, -0.4, 1.6, 0.1, -2.4], &[0.0; 2], &[1.0; 2]).expect("legal");
+    let p = Problem::from(p);
+    for exponent in [150, 200, 250] {
+        let r = [0.84, 0.1, 0.29, 1.7, 0.51, 0.46].iter().map(|r| r * libm::exp10(f64::from(exponent))).collect();
+        let guess = Some(Solution { r, ..Solution::default() });
+        for entry in all() {
+            let settings = Settings { guess: guess.clone(), time_limit: Some(0.05), ..with(entry.name) };
+            let Ok(answer) = p.solve(&settings) else { continue };
+            assert!(!answer.converged() || answer.report.e_s.is_finite(), "{} 1e{exponent}: {:?}", entry.name, answer.report);
+        }
+    }
+}
+
+/// A cone may have any number of rows; beyond 8, Newton's buffers ended before them.
+#[test]
+fn cones_of_many_rows_are_solved() {
+    for rows in [4, 8, 9, 20] {
+        let ones = (0..rows).flat_map(|i| (0..rows).map(move |j| (i, j, if i == j { 1.1 } else { 0.1 })));
+        let w = BlockRows::from_triplets(&[0, rows], ones);
+        let q = (0..rows).map(|i| if i == 0 { -1.0 } else { 0.7 }).collect();
+        let p = Problem::from(LocalProblem::friction(w, q, &[0.5]).expect("legal"));
+        for name in ["auto", "nsgs", "newton_ac", "newton_fb"] {
+            let answer = p.solve(&with(name)).expect("an answer");
+            assert!(answer.converged(), "{name}, {rows} rows: {:?}", answer.report);
+        }
+    }
+}

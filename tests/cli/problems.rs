@@ -341,6 +341,23 @@ fn contacts_are_told_on_request_and_the_log_is_printed_on_request() {
 }
 
 #[test]
+fn states_have_one_name_in_counts_and_blocks() {
+    let directory = tempfile::tempdir().unwrap();
+    let relay = r#"{"kind": "relay", "m": {"dense": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}, "q": [3, 0.5, -3], "lower": [-1, -1, -1], "upper": [1, 1, 1]}"#;
+    let path = problem(directory.path(), "relay.json", relay);
+    let line = json_of(&output(&["solve", &path, "--json", "--contacts"]), 0);
+    let states: Vec<&str> = line["blocks"].as_array().unwrap().iter().map(|block| block["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["lower", "inside", "upper"], "{line}");
+    assert!(states.iter().all(|name| line["states"][name] == 1), "{line}");
+}
+
+#[test]
+fn blocks_without_tangents_have_none_of_size_zero() {
+    let table = text(&output(&["solve", &asset("chain_relay.json"), "--contacts"]).stdout);
+    assert!(table.contains(" 0.000e0 ") && !table.contains("-0.000e0"), "{table}");
+}
+
+#[test]
 fn what_needs_too_much_memory_says_how_much() {
     let directory = tempfile::tempdir().unwrap();
     let n = 20_000;

@@ -12,6 +12,21 @@ pub fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
+/// True where a sum of squares is 0 although its terms are not: they are below the range of numbers.
+pub(crate) fn vanishes(sum: f64, x: &[f64]) -> bool {
+    sum == 0.0 && x.iter().any(|x| *x != 0.0)
+}
+
+/// What brings the largest number of these vectors near one where its square leaves the range of numbers, a power of two; else 1.
+pub(crate) fn unit_of_squares(vectors: &[&[f64]]) -> f64 {
+    const SQUARED: std::ops::Range<f64> = 1e-140..1e140;
+    let largest = vectors.iter().copied().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 || !largest.is_finite() || SQUARED.contains(&largest) {
+        return 1.0;
+    }
+    libm::exp2((-libm::log2(largest)).floor().clamp(-1000.0, 1000.0))
+}
+
 /// Largest order that [`solve_spd`] takes without the heap.
 const SMALL: usize = 16;
 

@@ -1,6 +1,6 @@
 //! The form that the three families share: an affine variational inequality on a box, dense.
 
-use crate::algebra::dense::{dot, norm};
+use crate::algebra::dense::{dot, norm, vanishes};
 use crate::algebra::matrix::Matrix;
 use crate::numerics::residual::Residual;
 
@@ -97,6 +97,11 @@ impl Form {
         self.lower[i] == f64::NEG_INFINITY && self.upper[i] == f64::INFINITY
     }
 
+    /// True where the bounds leave one value.
+    pub(crate) fn is_fixed(&self, i: usize) -> bool {
+        self.lower[i] >= self.upper[i]
+    }
+
     /// Euclidean norm of the natural map `z − P(z − w)`.
     pub(crate) fn natural_map(&self, z: &[f64], w: &[f64]) -> f64 {
         (0..self.order()).map(|i| (z[i] - self.project(i, z[i] - w[i])).powi(2)).sum::<f64>().sqrt()
@@ -140,7 +145,8 @@ fn errors(diagonal: impl Fn(usize) -> f64, q: &[f64], z: &[f64], w: &[f64], proj
         sums
     };
     let mut found = sums(1.0);
-    if !found.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
+    let vanished = vanishes(found[2], z) || vanishes(found[3], w) || vanishes(found[4], q);
+    if vanished || !found.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
         let largest = [z, w, q].into_iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
         if largest.is_finite() && largest > 0.0 {
             found = sums(libm::exp2((-libm::log2(largest)).floor().clamp(-1000.0, 1000.0)));

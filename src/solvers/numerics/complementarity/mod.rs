@@ -72,6 +72,11 @@ pub trait Complementarity {
     /// Writes the problem, or the square problem that stands for it, into `form`.
     fn load(&self, form: &mut Form);
 
+    /// True where rows stand elsewhere in the square form than in the statement, so that w is in another order there.
+    fn rearranged(&self) -> bool {
+        false
+    }
+
     /// The errors of z; `w = M z + q` is recomputed and left in `w`.
     fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual;
 
@@ -158,8 +163,15 @@ pub trait ComplementaritySolver {
             said = status;
             found = p.residual(z, w);
         }
-        let accepted =
-            if w.len() == n { verdict::accepts(form, z, w, self.tolerance(), &mut found) } else { found.rel <= self.tolerance() };
+        let accepted = if w.len() != n {
+            found.rel <= self.tolerance()
+        } else if p.rearranged() {
+            square.resize(n, 0.0);
+            form.output(z, &mut square);
+            verdict::accepts(form, z, &square, self.tolerance(), &mut found)
+        } else {
+            verdict::accepts(form, z, w, self.tolerance(), &mut found)
+        };
         let status = match said {
             _ if accepted => Status::Converged,
             Status::Converged => Status::Stalled,

@@ -12,7 +12,7 @@
 //! - Source: Cryer 1971; Cottle, Pang, Stone (2009), §5.2.
 
 use super::form::{Form, ratio};
-use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed};
+use super::{ComplementaritySolver, Outcome, Scratch, Status, Watch, proceed, stopping};
 use crate::algebra::dense::{dot, norm};
 use crate::numerics::passes::{Driver, Forecast, Look, Passes};
 
@@ -80,7 +80,7 @@ pub(super) fn sweeps(
     let [best_z] = super::buffers(&mut scratch.vectors, form.order());
     form.output(z, w);
     best_z.copy_from_slice(z);
-    let (best, forecast) = (form.rel(z, w), Forecast::new(0, 0, 1));
+    let (best, forecast) = (stopping(form, z, w, tolerance, form.rel(z, w)), Forecast::new(0, 0, 1));
     if best <= tolerance {
         return Outcome { status: Status::BudgetSpent, iterations: 0, factorisations: 0 };
     }
@@ -119,7 +119,8 @@ impl<F: FnMut(&mut [f64], &mut [f64]) -> (f64, usize)> Passes for Rows<'_, '_, F
 
     fn look(&mut self, _: usize) -> Look {
         self.form.output(self.z, self.w);
-        let error = if norm(self.z) < BEYOND { self.form.rel(self.z, self.w) } else { f64::NAN };
+        let within = norm(self.z) < BEYOND;
+        let error = if within { stopping(self.form, self.z, self.w, self.tolerance, self.form.rel(self.z, self.w)) } else { f64::NAN };
         Look { error, distance: error, end: (error <= self.tolerance).then_some(Status::Converged) }
     }
 

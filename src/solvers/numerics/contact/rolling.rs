@@ -252,7 +252,8 @@ impl RollingOperator {
             let at = self.point(&fixed, multiplier);
             let next = f.free - (0..self.parts[1]).map(|i| f.nt[i] * at.x[i]).sum::<f64>();
             let error = misfit(&at, bound, multiplier).max((next - rn).abs() / rn);
-            if !(error.is_finite() && multiplier.iter().all(|m| !m.is_nan())) {
+            // `max` passes over NaN
+            if !(error.is_finite() && (next - rn).is_finite() && multiplier.iter().all(|m| !m.is_nan())) {
                 return None;
             }
             if error < NEAR && error < GAIN * tried {

@@ -2,6 +2,7 @@
 
 use super::{GlobalProblem, LocalProblem, MassFactors, ProblemError, Residual, natural_map, norm};
 use crate::algebra::blocks::BlockRows;
+use crate::algebra::dense::unit_of_squares;
 use crate::numerics::acceptance::{Scales, velocity_scales};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::mend_weights;
@@ -146,14 +147,16 @@ impl<'a> Prepared<'a> {
         times(&self.columns, r, &mut self.momentum);
         self.inertia.fill(0.0);
         p.mass.iter().for_each(|(m, (i, j))| self.inertia[i] += m * v[j]);
-        let scale = norm(&p.f).max(norm(&self.inertia)).max(norm(&self.momentum));
-        let terms = self.inertia.iter().zip(&self.momentum).zip(&p.f);
-        let balance = terms.map(|((mv, hr), f)| (mv - hr - f).powi(2)).sum::<f64>().sqrt();
         let found = natural_map(&p.sets, &p.offsets, &self.scales, r, u, &self.q);
-        let law = norm(r).max(norm(u));
-        let map = found.rel * law.max(norm(&self.q));
-        let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
-        Residual { rel: ratio(balance, scale) + ratio(map, law), ..found }
+        let vectors = [&p.f, &self.inertia, &self.momentum, r, u, &self.q];
+        let unit = unit_of_squares(&vectors);
+        let rel = if unit == 1.0 {
+            relative(vectors, found.rel)
+        } else {
+            let vectors = vectors.map(|x| x.iter().map(|x| unit * x).collect::<Vec<f64>>());
+            relative(vectors.each_ref().map(Vec::as_slice), found.rel)
+        };
+        Residual { rel, ..found }
     }
 
     /// W and q. A block that no velocity reaches stands on the mean scale of the others: its reaction is zero either way.
@@ -272,6 +275,17 @@ impl GlobalProblem {
         let longest = |row: usize| column(&columns, row).map(|(k, _)| met[k].1).max().unwrap_or(0);
         blocks().map(|(_, rows)| rows.len() as u64 * rows.map(longest).max().unwrap_or(0)).sum()
     }
+}
+
+/// `|M v − H r − f| / max(|f|, |M v|, |H r|) + |F| / max(|r|, |u|)`, where |F| is `rel` times the largest of |r|, |u| and |q|.
+fn relative([f, inertia, momentum, r, u, q]: [&[f64]; 6], rel: f64) -> f64 {
+    let scale = norm(f).max(norm(inertia)).max(norm(momentum));
+    let terms = inertia.iter().zip(momentum).zip(f);
+    let balance = terms.map(|((mv, hr), f)| (mv - hr - f).powi(2)).sum::<f64>().sqrt();
+    let law = norm(r).max(norm(u));
+    let map = rel * law.max(norm(q));
+    let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b.max(f64::MIN_POSITIVE) };
+    ratio(balance, scale) + ratio(map, law)
 }
 
 /// `M⁻¹ H` by velocities, at those that H touches.

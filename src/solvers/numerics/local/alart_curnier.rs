@@ -89,13 +89,13 @@ pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64],
     b.fill(0.0);
     let mut x = [0.0; 8];
     let mut long = Vec::new();
+    let x = if n <= 8 {
+        &mut x[..n]
+    } else {
+        long.resize(n, 0.0);
+        &mut long[..]
+    };
     let Some(parts) = discs(set, n, rho) else {
-        let x = if n <= 8 {
-            &mut x[..n]
-        } else {
-            long.resize(n, 0.0);
-            &mut long[..]
-        };
         (0..n).for_each(|i| x[i] = r[i] - rho.normal * u[i]);
         set.derivative(x, b);
         for i in 0..n {

@@ -37,6 +37,7 @@ use super::acceptance::{Scales, scales_of};
 use super::admissible::{AdmissibleSet, MU_MAX, project_coulomb};
 use super::{ProblemError, Report, Watch, residual::Residual};
 use crate::algebra::blocks::BlockRows;
+use crate::algebra::dense::vanishes;
 use glam::DVec3;
 
 /// `u = W r + q` and `−(u + g(u)) ∈ N_K(r)` (Siconos: `FrictionContactProblem`, `RollingFrictionContactProblem`,
@@ -211,7 +212,9 @@ pub(super) fn mend_weights(weights: &mut [f64]) {
 /// The natural map of all blocks, in the three scalings of the module's head, and the worst block.
 pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Scales, r: &[f64], u: &[f64], q: &[f64]) -> Residual {
     let found = squares(sets, offsets, scales, r, u, q);
-    if found.sums.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
+    let [.., r2, u2, q2] = found.sums;
+    let vanished = vanishes(r2, r) || vanishes(u2, u) || vanishes(q2, q);
+    if !vanished && found.sums.iter().all(|x| *x == 0.0 || (1e-290..1e290).contains(x)) {
         return found.residual(1.0);
     }
     // squares leave the range of numbers: in the unit of the largest number once more
@@ -223,7 +226,14 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Sc
     let half = libm::exp2((-libm::log2(largest) / 2.0).floor());
     let [r, u, q] = [r, u, q].map(|x| x.iter().map(|x| x * half * half).collect::<Vec<f64>>());
     let velocities = scales.velocities.iter().map(|x| x * half * half).collect();
-    squares(sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(half)
+    // bounds have the unit of r
+    let bounded = |set: &AdmissibleSet| match *set {
+        AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower * half * half, upper: upper * half * half },
+        AdmissibleSet::Crushing { mu, most } => AdmissibleSet::Crushing { mu, most: most * half * half },
+        other => other,
+    };
+    let sets: Vec<AdmissibleSet> = sets.iter().map(bounded).collect();
+    squares(&sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(half)
 }
 
 /// Sums over the blocks: `|F|²`, `|D^½ F|²`, `|D^½ r|²`, `|D^-½ q|²`, `|r|²`, `|u|²`, `|q|²`, and the worst block.

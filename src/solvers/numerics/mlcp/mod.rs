@@ -14,7 +14,7 @@ mod rectangular;
 use super::complementarity::{Complementarity, Form, ratio, validate_values};
 use super::local::{finite, size};
 use super::{ProblemError, Status, residual::Residual};
-use crate::algebra::dense::norm;
+use crate::algebra::dense::{norm, unit_of_squares};
 use crate::algebra::matrix::Matrix;
 
 /// `w = M z + q` with `w_i = 0` and free `z_j` on the rows of equality, `0 ≤ z_j ⟂ w_i ≥ 0` on the others
@@ -84,6 +84,10 @@ impl Complementarity for Mlcp {
         self.q.len()
     }
 
+    fn rearranged(&self) -> bool {
+        self.equality != self.free
+    }
+
     fn load(&self, form: &mut Form) {
         let n = self.unknowns();
         form.set(&self.m, &self.q);
@@ -122,10 +126,13 @@ impl Complementarity for Mlcp {
     fn residual(&self, z: &[f64], w: &mut [f64]) -> Residual {
         self.m.multiply(z, w);
         w.iter_mut().zip(&self.q).for_each(|(w, q)| *w += q);
-        let equations = where_is(&self.equality, true).map(|i| w[i] * w[i]).sum::<f64>();
+        let unit = unit_of_squares(&[&self.q, z, w]);
+        let square = |x: f64| (unit * x) * (unit * x);
+        let size = |x: &[f64]| if unit == 1.0 { norm(x) } else { x.iter().map(|x| square(*x)).sum::<f64>().sqrt() };
+        let equations = where_is(&self.equality, true).map(|i| square(w[i])).sum::<f64>();
         let pairs = where_is(&self.free, false).zip(where_is(&self.equality, false));
-        let map = (equations + pairs.map(|(j, i)| (z[j] - (z[j] - w[i]).max(0.0)).powi(2)).sum::<f64>()).sqrt();
-        let (rel, rel_q) = (ratio(map, norm(&self.q).max(norm(z)).max(norm(w))), ratio(map, norm(&self.q)));
+        let map = (equations + pairs.map(|(j, i)| square(z[j] - (z[j] - w[i]).max(0.0))).sum::<f64>()).sqrt();
+        let (rel, rel_q) = (ratio(map, size(&self.q).max(size(z)).max(size(w))), ratio(map, size(&self.q)));
         // equations and complementarities have no common diagonal: there is no better unit-free measure than the relative one
         Residual { rel, rel_q, e_s: rel, ..Residual::default() }
     }

@@ -94,10 +94,12 @@ pub enum State {
     /// An equation.
     Held,
     /// A bounded unknown at its lower bound.
+    #[cfg_attr(feature = "serde", serde(rename = "lower"))]
     AtLower,
     /// A bounded unknown between its bounds.
     Inside,
     /// A bounded unknown at its upper bound.
+    #[cfg_attr(feature = "serde", serde(rename = "upper"))]
     AtUpper,
 }
 
@@ -154,7 +156,8 @@ pub struct BlockState {
 }
 
 fn length(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    // not `sum`, which is −0 of nothing
+    x.iter().fold(0.0, |sum, x| sum + x * x).sqrt()
 }
 
 /// The block with these reactions, velocities, and scale w.

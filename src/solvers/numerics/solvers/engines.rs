@@ -91,7 +91,7 @@ pub(super) fn complementarity<S: ComplementaritySolver>(p: Stated, ask: &Setting
     match workspace.decided().filter(|decided| statement.unknowns() == statement.rows() && !matches!(decided, Feasibility::Unknown)) {
         Some(decided) => {
             let proof = decided.proof().filter(|_| report.status == Status::Inconsistent);
-            Ok(Answer { certificate: proof.map(|proof| proof.multipliers).unwrap_or_default(), ..answer(s, report) })
+            Ok(Answer { certificate: proof.map(|proof| p.stated_in_rows(proof).multipliers).unwrap_or_default(), ..answer(s, report) })
         }
         None => Ok(proved(p, s, report, watch)),
     }

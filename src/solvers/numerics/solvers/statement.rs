@@ -123,7 +123,13 @@ impl<'a> Stated<'a> {
         } else if p.unknowns() <= LARGEST_DENSE {
             let mut form = Form::default();
             p.load(&mut form);
-            judge(&form, z, w, CERTAIN, &mut found);
+            if p.rearranged() {
+                let mut placed = vec![0.0; p.rows()];
+                form.output(z, &mut placed);
+                judge(&form, z, &placed, CERTAIN, &mut found);
+            } else {
+                judge(&form, z, w, CERTAIN, &mut found);
+            }
         }
         found
     }
@@ -138,27 +144,39 @@ impl<'a> Stated<'a> {
                 let p = self.complementarity().filter(|p| p.unknowns() == p.rows() && p.unknowns() <= LARGEST_PROGRAMME)?;
                 let mut form = Form::default();
                 p.load(&mut form);
-                feasibility(&form, watch).proof()
+                feasibility(&form, watch).proof().map(|proof| self.stated_in_rows(proof))
             }
         }
+    }
+
+    /// A proof on the square form of a complementarity problem, where each row stands at its unknown, with the multipliers at the rows as stated.
+    pub(super) fn stated_in_rows(self, proof: Infeasibility) -> Infeasibility {
+        let multipliers = self.places().into_iter().map(|j| proof.multipliers[j]).collect();
+        Infeasibility { multipliers, ..proof }
+    }
+
+    /// The unknown of each row of a square complementarity problem: the k-th free one of the k-th equation, the k-th bounded one of the k-th
+    /// other row.
+    fn places(self) -> Vec<usize> {
+        let mut place: Vec<usize> = (0..self.sizes()[0]).collect();
+        if let Self::Mlcp(p) = self {
+            for kind in [true, false] {
+                let unknowns = (0..place.len()).filter(|&j| p.free[j] == kind);
+                (0..p.equality.len()).filter(|&i| p.equality[i] == kind).zip(unknowns).for_each(|(i, j)| place[i] = j);
+            }
+        }
+        place
     }
 
     /// A square complementarity problem of any kind as blocks of one row, each unknown with the row that it complements.
     pub(super) fn rows(self) -> Option<LocalProblem> {
         let p = self.complementarity().filter(|p| p.unknowns() == p.rows())?;
         let n = p.unknowns();
-        // place[i]: the unknown of row i
-        let mut place: Vec<usize> = (0..n).collect();
+        let place = self.places();
         let (m, q) = match self {
             Self::Lcp(p) => (&p.m, &p.q),
             Self::Relay(p) => (&p.m, &p.q),
-            Self::Mlcp(p) => {
-                for kind in [true, false] {
-                    let unknowns = (0..n).filter(|&j| p.free[j] == kind);
-                    (0..n).filter(|&i| p.equality[i] == kind).zip(unknowns).for_each(|(i, j)| place[i] = j);
-                }
-                (&p.m, &p.q)
-            }
+            Self::Mlcp(p) => (&p.m, &p.q),
             _ => return None,
         };
         let entries = match m {
