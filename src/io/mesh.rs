@@ -156,7 +156,8 @@ fn parse_stl(name: &str, bytes: &[u8]) -> Result<MeshData, MeshError> {
     let read = if solid && !binary && !bytes.contains(&0) {
         one_solid(&String::from_utf8_lossy(unmarked)).map_err(broken)?.into_bytes()
     } else {
-        let Some(count) = count else {
+        let text = unmarked.iter().all(|&b| b.is_ascii_graphic() || b.is_ascii_whitespace());
+        let Some(count) = count.filter(|_| !text) else {
             return Err(broken(format!("{} bytes, neither the word `solid` nor a header and a number of triangles", bytes.len())));
         };
         let room = (bytes.len() - 84) / 50;
@@ -344,6 +345,7 @@ mod tests {
         told(&both.replace("endsolid the floor\n", ""), "found `solid` in line 16 within a solid");
         told(&both.replace("solid walls\n", ""), "found `facet` in line 17 outside of a solid");
         told("hello", "neither the word `solid`");
+        told(&"no mesh at all\n".repeat(9), "135 bytes, neither the word `solid`");
     }
 
     #[test]

@@ -365,7 +365,7 @@ pub fn assemble_contacts(
 const SHARED: usize = 1024;
 
 /// Hands the problem to the solver.
-pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
+pub fn solve(scheme: Res<Scheme>, pass: Res<Pass>, mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
     if scheme.friction == Friction::Lagged {
         step.lag_shifts();
     }
@@ -376,7 +376,9 @@ pub fn solve(scheme: Res<Scheme>, mut step: ResMut<StepProblem>, mut solver: Res
     let StepProblem { problem, before, kept, dropped, .. } = &mut *step;
     (*kept, *dropped) = (false, false);
     problem.before.clone_from(&before.rigid);
+    solver.workspace.again = pass.again();
     solve_released(&mut step, &mut solver);
+    solver.workspace.again = false;
     if scheme.friction == Friction::Lagged && step.shrink_shifts() {
         solve_released(&mut step, &mut solver);
     }

@@ -13,6 +13,10 @@ use bevy_ecs::prelude::*;
 use glam::DVec3;
 use rayon::prelude::*;
 
+/// Passes of a round whose problems are unlike those before, and those from one that is solved afresh to the next.
+const UNLIKE: usize = 4;
+const AFRESH: usize = 16;
+
 /// Whether joints make the step nonlinear, and which pass of its inner loop runs.
 ///
 /// ```
@@ -26,6 +30,8 @@ pub struct Pass {
     pub round: usize,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
+    /// Whether its problem is to be solved as if there were none before, as those before have ended at one that was not solved.
+    pub afresh: bool,
     /// Relative change that the tolerance of the solver alone can make from a pass to the next.
     pub accuracy: f64,
     /// The same for the velocities of this pass, as contacts at rest are judged on their own scale.
@@ -47,11 +53,29 @@ impl Default for Pass {
     fn default() -> Self {
         let (number, round, nonlinear) = (0, 0, false);
         let (systems, sound) = (0.0, false);
-        Self { number, round, nonlinear, accuracy: 0.0, left: 0.0, change: 0.0, least: (f64::INFINITY, 0), systems, sound, refused: None }
+        let afresh = false;
+        Self {
+            number,
+            round,
+            nonlinear,
+            afresh,
+            accuracy: 0.0,
+            left: 0.0,
+            change: 0.0,
+            least: (f64::INFINITY, 0),
+            systems,
+            sound,
+            refused: None,
+        }
     }
 }
 
 impl Pass {
+    /// Whether its problem is nearly that of the pass before; now and then it is to be solved as if it were not.
+    pub fn again(&self) -> bool {
+        self.round >= UNLIKE && !self.round.is_multiple_of(AFRESH) && !self.afresh
+    }
+
     /// Counts a pass.
     pub fn count(&mut self) {
         (self.number, self.round) = (self.number + 1, self.round + 1);

@@ -168,6 +168,10 @@ impl Island {
             for (&k, &s) in self.contacts.iter().zip(&own.slack) {
                 answer.slack[k as usize] = s;
             }
+            answer.yields.resize(p.block_b.len(), 0.0);
+            for (row, &s) in self.block_rows(p).zip(&own.yields) {
+                answer.yields[row] = s;
+            }
         }
     }
 

@@ -10,7 +10,7 @@
 //! ```
 
 use super::central;
-use super::feasibility::{overasks, trades};
+use super::feasibility::{Give, overasks, trades};
 use super::islands::islands;
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
@@ -21,7 +21,7 @@ use recall::Recalled;
 pub(super) use rest::is_pile;
 use rest::{AT_REST, REST, at_rest, begins_to_move, left_and_taken, rests};
 use std::f64::consts::FRAC_1_SQRT_2;
-use tries::{Tries, ask_for_less, grown};
+use tries::{PLAIN_SWEEPS, Tries, ask_for_less, grown};
 
 mod equilibria;
 mod memory;
@@ -29,6 +29,7 @@ mod patches;
 mod recall;
 mod rest;
 mod tries;
+mod yielding;
 
 /// Settings of the default solver.
 ///
@@ -160,6 +161,8 @@ fn is_flow(p: &MixedProblem, answer: &mut Answer, rows: &mut Vec<bool>) -> bool 
 pub struct Workspace {
     /// What is remembered from step to step; part of the state of a simulation.
     pub memory: Memory,
+    /// The problem is nearly the one that was solved last: what gave way there may give way as it did.
+    pub again: bool,
     sweep: sweep::Workspace,
     newton: newton::Workspace,
     /// an island of this step was polished
@@ -255,10 +258,16 @@ impl Auto {
 
     /// Solves from the reactions in `answer`.
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        answer.slack.clear();
+        let give = Give { contacts: std::mem::take(&mut answer.slack), blocks: std::mem::take(&mut answer.yields) };
         answer.wedged.clear();
         work.light = if newton_cost(p) > CHEAP { light(p) } else { 1.0 };
         let auto = self.of_size(p, answer, work);
+        if work.again
+            && !give.contacts.is_empty()
+            && let Some(report) = auto.gives_again(p, answer, &give, work)
+        {
+            return report;
+        }
         let report = match auto.recall(p, answer, work) {
             Recalled::Solved(report) => report,
             Recalled::Open(effort) => {

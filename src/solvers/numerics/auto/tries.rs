@@ -15,16 +15,19 @@
 //! less                     small islands: nothing beyond not to approach
 //! ```
 //!
+//! In passes of joints that state nearly the same problem again ([`Workspace::again`]) the dearest two, the solvers of `global` and all sweeps that there are, are left out.
+//!
 //! Where Coulomb's law was out of reach time and again, islands of this size go straight to the lagged law for a while
 //! ([`super::memory`]), piles keep what sweeps have found where that moves nothing: the tries would cost many times what it costs.
 
 use super::super::admissible::AdmissibleSet;
-use super::super::feasibility::{Give, Stiffened, contradiction, gives, grows, overworks, runs_away, stiffen};
+use super::super::feasibility::{Give, Stiffened, contradiction, grows, overworks, runs_away, stiffen};
 use super::super::global::{GlobalSolver, auto::GlobalAuto};
 use super::super::mixed::{Answer, Contact, MixedProblem, Reactions};
 use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
+use super::yielding::MARGIN;
 use super::{Auto, CHEAP, Workspace, carried, newton_cost};
 use glam::DVec3;
 
@@ -43,7 +46,7 @@ const POINT_LEAST: usize = 24;
 const ANEW: f64 = 10.0;
 const ANEW_LEAST: f64 = 2000.0;
 /// Sweeps without acceleration before the last resort.
-const PLAIN_SWEEPS: usize = 3000;
+pub(super) const PLAIN_SWEEPS: usize = 3000;
 /// Times the lagged law is solved with shifts that shrink.
 const LAGGED_ROUNDS: usize = 3;
 /// Error of its convex problem that will do where the tolerance is out of reach: what it misses of Coulomb's law is far more.
@@ -80,8 +83,6 @@ pub(super) const WEDGED: f64 = 1e3;
 const RUNAWAY: f64 = 1e-2;
 /// Error that is rounding: more effort would not make it smaller.
 const ROUNDING: f64 = 1e-13;
-/// What a relaxed constraint gives way beyond the least that it must, so that reactions stay bounded; more where that is not enough.
-const MARGIN: [f64; 3] = [1.01, 1.1, 1.5];
 /// Error, in tolerances, from which a convex problem is solved from nothing rather than from the guess.
 const FAR: f64 = 20.0;
 /// Factorisations that it may have from the guess: half of those from nothing.
@@ -530,42 +531,27 @@ impl<'a> Tries<'a> {
     /// The answer of least violation: every constraint gives way by its slack and a little more, so that reactions stay bounded.
     /// Where that cannot be solved either, nor to [`SETTLED`], `soft`.
     fn relax(&mut self, method: Method, give: Give, soft: Option<&Answer>) -> bool {
-        let mut own = Answer::for_problem(self.p);
+        let mut own = Answer::for_problem(self.p).reactions;
         let mut near: Option<(f64, Reactions)> = None;
         for margin in MARGIN {
-            let mut q = self.p.clone();
-            q.contacts.iter_mut().zip(&give.contacts).for_each(|(c, s)| c.b.x += margin * s);
-            for block in self.p.blocks.iter().filter(|b| gives(b)) {
-                let rows = block.first..block.first + block.rows;
-                q.block_b[rows.clone()].iter_mut().zip(give.blocks.get(rows).unwrap_or_default()).for_each(|(b, s)| *b += s);
-            }
-            own = Answer::for_problem(&q);
-            if q.prepare().is_err() {
-                break;
-            }
-            let sweeps = self.auto.sweeps(&q, self.auto.max_sweeps.min(PLAIN_SWEEPS), self.work);
-            let mut report = sweeps.solve(&q, &mut own, &mut self.work.sweep);
-            if !report.converged() {
-                let second = self.auto.newton().solve(&q, &mut own, &mut self.work.newton);
-                report = second.after(&report);
-            }
+            let Some((reactions, report)) = self.auto.giving_way(self.p, (&give, margin), None, self.work) else { break };
             self.best = self.best.with_effort(&report.after(&self.best));
             if report.converged() {
-                near = None;
+                (own, near) = (reactions, None);
                 break;
             }
             if report.error() <= near.as_ref().map_or(SETTLED, |(error, _)| *error) {
-                near = Some((report.error(), own.reactions.clone()));
+                near = Some((report.error(), reactions.clone()));
             }
-            if let Some(soft) = soft {
-                own.reactions.clone_from(&soft.reactions);
-            }
+            own = soft.map_or(reactions, |soft| soft.reactions.clone());
         }
         if let Some((_, reactions)) = near {
-            own.reactions = reactions;
+            own = reactions;
         }
-        self.answer.reactions.clone_from(&own.reactions);
+        self.answer.reactions = own;
         self.answer.slack = give.contacts;
+        self.answer.yields = give.blocks;
+        self.answer.yields.resize(self.p.block_b.len(), 0.0);
         self.best = certify(self.p, self.answer).report(Report { status: Status::Inconsistent, ended_by: method, ..self.best });
         true
     }
@@ -573,7 +559,7 @@ impl<'a> Tries<'a> {
     /// The strategy for problems from files, on problems that are small enough, from zero: the point at hand is where the others got
     /// stuck.
     fn library(&mut self) -> bool {
-        if self.rows() > GLOBAL_ROWS || !self.p.spins.is_empty() || self.p.stop.asked() {
+        if self.rows() > GLOBAL_ROWS || !self.p.spins.is_empty() || self.p.stop.asked() || self.work.again {
             return false;
         }
         let g = self.p.matrices().problem();
@@ -604,6 +590,9 @@ impl<'a> Tries<'a> {
 
     /// All sweeps that the budget allows; where reactions run away, those of contacts that give way.
     fn last_resort(&mut self) -> Report {
+        if self.work.again {
+            return self.best;
+        }
         let sweeps = GaussSeidel {
             foresight: self.auto.max_sweeps,
             follow: false,

@@ -424,6 +424,8 @@ pub struct Answer {
     pub velocities: Velocities,
     /// Where constraints contradict each other, the velocity by which each contact gives way (m/s); empty where they do not.
     pub slack: Vec<f64>,
+    /// The same of the rows of the blocks, either way; as many as these, or none.
+    pub yields: Vec<f64>,
     /// Contacts whose reactions grow against each other as friction wedges bodies, some of which are asked to part
     /// ([`MixedProblem::spare`]): none is left of those for the problem that asks for less. Empty without any.
     pub wedged: Vec<bool>,
@@ -434,7 +436,7 @@ impl Answer {
     pub fn for_problem(p: &MixedProblem) -> Self {
         let [contacts, spins] = [p.contacts.len(), p.spins.len()].map(|n| vec![DVec3::ZERO; n]);
         let reactions = Reactions { contacts, spins, blocks: vec![0.0; p.block_b.len()] };
-        Self { reactions, velocities: p.free.clone(), slack: Vec::new(), wedged: Vec::new() }
+        Self { reactions, velocities: p.free.clone(), slack: Vec::new(), yields: Vec::new(), wedged: Vec::new() }
     }
 }
 
