@@ -7,6 +7,7 @@ use crate::algebra::pieces::{Part, length, share};
 use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Gyroscopic, Scheme};
+use crate::numerics::Status;
 use crate::numerics::mixed::Twist;
 use crate::topology::bodies::{Bodies, Body, Turn, are_sound};
 use bevy_ecs::prelude::*;
@@ -30,8 +31,11 @@ pub struct Pass {
     pub round: usize,
     /// Rows are evaluated at the middle of the step, which depends on its end.
     pub nonlinear: bool,
-    /// Whether its problem is to be solved as if there were none before, as those before have ended at one that was not solved.
+    /// Whether its problem is to be solved as if there were none before, as those before have ended, and at one that was not solved or that is
+    /// jammed because they were; and whether a jam of this round has been proved so.
     pub afresh: bool,
+    /// See [`afresh`](Self::afresh).
+    pub proved: bool,
     /// Relative change that the tolerance of the solver alone can make from a pass to the next.
     pub accuracy: f64,
     /// The same for the velocities of this pass, as contacts at rest are judged on their own scale.
@@ -51,20 +55,18 @@ pub struct Pass {
 
 impl Default for Pass {
     fn default() -> Self {
-        let (number, round, nonlinear) = (0, 0, false);
-        let (systems, sound) = (0.0, false);
-        let afresh = false;
         Self {
-            number,
-            round,
-            nonlinear,
-            afresh,
+            number: 0,
+            round: 0,
+            nonlinear: false,
+            afresh: false,
+            proved: false,
             accuracy: 0.0,
             left: 0.0,
             change: 0.0,
             least: (f64::INFINITY, 0),
-            systems,
-            sound,
+            systems: 0.0,
+            sound: false,
             refused: None,
         }
     }
@@ -76,6 +78,13 @@ impl Pass {
         self.round >= UNLIKE && !self.round.is_multiple_of(AFRESH) && !self.afresh
     }
 
+    /// Says whether the next pass is [`afresh`](Self::afresh), after one with this status that `ends` the round or nearly does.
+    pub fn judge(&mut self, status: Status, ends: bool) {
+        let jammed = status == Status::Inconsistent && !self.proved;
+        self.afresh = ends && self.again() && (jammed || !matches!(status, Status::Converged | Status::Inconsistent));
+        self.proved |= self.afresh && jammed;
+    }
+
     /// Counts a pass.
     pub fn count(&mut self) {
         (self.number, self.round) = (self.number + 1, self.round + 1);
@@ -83,7 +92,7 @@ impl Pass {
 
     /// Starts anew with other rows.
     pub fn start_round(&mut self) {
-        (self.round, self.least) = (0, (f64::INFINITY, 0));
+        (self.round, self.least, self.proved) = (0, (f64::INFINITY, 0), false);
     }
 }
 

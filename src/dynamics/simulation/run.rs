@@ -319,10 +319,9 @@ impl Simulation {
             if let Some(body) = self.world.resource::<Pass>().refused {
                 return Err(self.too_fast(body));
             }
-            let missed = !matches!(self.world.resource::<StepProblem>().report.status, Status::Converged | Status::Inconsistent);
+            let status = self.world.resource::<StepProblem>().report.status;
             let pass = self.world.resource_mut::<Pass>().into_inner();
-            let ends = pass.change <= SETTLED || pass.number + 2 >= limit;
-            pass.afresh = ends && missed && pass.again();
+            pass.judge(status, pass.change <= SETTLED || pass.number + 2 >= limit);
             pass.count();
             // the first pass does not know the end of the step
             if nonlinear && (pass.change > SETTLED || pass.number < 2 || pass.afresh) {
