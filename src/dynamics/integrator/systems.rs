@@ -7,7 +7,6 @@ use crate::algebra::pieces::{Part, length, share};
 use crate::algebra::spatial::rotate_exp;
 use crate::model::newton_euler::Velocity;
 use crate::model::scheme::{Gyroscopic, Scheme};
-use crate::numerics::Status;
 use crate::numerics::mixed::Twist;
 use crate::topology::bodies::{Bodies, Body, Turn, are_sound};
 use bevy_ecs::prelude::*;
@@ -78,10 +77,10 @@ impl Pass {
         self.round >= UNLIKE && !self.round.is_multiple_of(AFRESH) && !self.afresh
     }
 
-    /// Says whether the next pass is [`afresh`](Self::afresh), after one with this status that `ends` the round or nearly does.
-    pub fn judge(&mut self, status: Status, ends: bool) {
-        let jammed = status == Status::Inconsistent && !self.proved;
-        self.afresh = ends && self.again() && (jammed || !matches!(status, Status::Converged | Status::Inconsistent));
+    /// Says whether the next pass is [`afresh`](Self::afresh), after one that `ends` the round or nearly does, and is jammed or was not solved.
+    pub fn judge(&mut self, ends: bool, [jammed, missed]: [bool; 2]) {
+        let jammed = jammed && !self.proved;
+        self.afresh = ends && self.again() && (jammed || missed);
         self.proved |= self.afresh && jammed;
     }
 

@@ -320,8 +320,10 @@ impl Simulation {
                 return Err(self.too_fast(body));
             }
             let status = self.world.resource::<StepProblem>().report.status;
+            let jammed = status == Status::Inconsistent;
             let pass = self.world.resource_mut::<Pass>().into_inner();
-            pass.judge(status, pass.change <= SETTLED || pass.number + 2 >= limit);
+            let ends = pass.change <= SETTLED || pass.number + 2 >= limit;
+            pass.judge(ends, [jammed, !jammed && status != Status::Converged]);
             pass.count();
             // the first pass does not know the end of the step
             if nonlinear && (pass.change > SETTLED || pass.number < 2 || pass.afresh) {

@@ -1,7 +1,7 @@
 //! Problems in which rows give way so that bodies which nothing keeps out of each other have an answer.
 //!
 //! ```text
-//! b_n ← b_n + (1 + m) s       s: least speeds by which contacts have to give way, of a contradiction or a jam;  m: a margin
+//! b_n ← b_n + m s       s: least speeds by which contacts have to give way, of a contradiction or a jam;  m: a margin
 //! ```
 //!
 //! What passes of joints state again and again is nearly the same problem: once a pass is proved to have no solution, those after it give way by
