@@ -138,12 +138,16 @@ pub(super) fn overasks(p: &MixedProblem, answer: &Answer) -> Option<f64> {
 }
 
 /// True where contacts pass on [`TRADED`] times the energy that moves in the step from one to another: what presses a body from both sides is a
-/// solution at any size, which no motion shows.
+/// solution at any size, which no motion shows. What driven bodies give is no such work.
 pub(super) fn trades(p: &MixedProblem, answer: &Answer) -> bool {
-    let mean = |c: &Contact| 0.5 * (p.contact_velocity(c, &p.free.rigid) + p.contact_velocity(c, &answer.velocities.rigid));
-    let passed: f64 =
-        p.contacts.iter().zip(&answer.reactions.contacts).filter(|(_, r)| **r != DVec3::ZERO).map(|(c, r)| r.dot(mean(c)).abs()).sum();
-    passed > 0.0 && !moves(p, answer, passed / TRADED)
+    let (still, [free, end]) = (still(p), [&p.free, &answer.velocities]);
+    let (mut passed, mut given) = (0.0, 0.0);
+    for (c, r) in p.contacts.iter().zip(&answer.reactions.contacts).filter(|(_, r)| **r != DVec3::ZERO) {
+        passed += (0.5 * r.dot(p.contact_velocity(c, &free.rigid) + p.contact_velocity(c, &end.rigid))).abs();
+        given += r.dot(p.contact_velocity(c, &still.rigid));
+    }
+    let bound = passed / TRADED;
+    passed > 0.0 && given.abs() < bound && !moves(p, answer, bound)
 }
 
 /// Whether so much energy moves in a step, |v|²_M of bodies that are free, as solved, or under what motors, springs and crushing joints bear.
