@@ -5,10 +5,11 @@
 
 use super::problem::{Place, Rebound};
 use super::systems::world_twist;
+use crate::algebra::lanes::Lanes;
 use crate::algebra::spatial::{rotate_exp, tangents};
 use crate::integrator::systems::Pass;
 use crate::model::contact::{ContactPair, Manifold, Touch, Turned};
-use crate::model::law::{Impact, beyond_touch, is_active};
+use crate::model::law::{Impact, is_active};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::inner::straightened;
 use crate::numerics::mixed::{Contact, IMMOBILE, JUDGED, Twist};
@@ -78,6 +79,14 @@ impl Job<'_> {
     /// The rows of some groups, the first of which begin at contact `first`; whether a pair bounces. Points that detection has foreseen
     /// have no pair.
     pub(super) fn assemble(&self, order: &[u32], first: u32, out: &mut Out<'_>, rebounds: &mut Vec<Rebound>) -> bool {
+        Lanes::best().run(
+            #[inline(always)]
+            || self.assemble_groups(order, first, out, rebounds),
+        )
+    }
+
+    #[inline(always)]
+    fn assemble_groups(&self, order: &[u32], first: u32, out: &mut Out<'_>, rebounds: &mut Vec<Rebound>) -> bool {
         let (mut lively, mut k) = (false, 0);
         for group in order.iter().map(|&g| &self.groups[g as usize]) {
             let from = k;
@@ -104,6 +113,7 @@ impl Job<'_> {
     }
 
     /// The row of a point, number k of `out`.
+    #[inline(always)]
     fn point(
         &self,
         k: usize,
@@ -196,9 +206,10 @@ pub(super) struct Row {
 impl Rows<'_> {
     /// States a contact point as a row, all but its own operator. Bodies in joints have `turned` arms, as their joints have, see
     /// [`push_joint`].
+    #[inline(always)]
     pub(super) fn state(&self, pair: &ContactPair, touch: &Touch, turned: Option<&Turned>, contact: &mut Contact) -> Row {
         let Self { scheme, before, .. } = *self;
-        let (law, h) = (pair.law, scheme.time_step);
+        let (law, h) = (&pair.law, scheme.time_step);
         // by reference: what is copied and read in other parts than it was written waits for its way through memory
         let places = pair.slots.map(|s| &self.places[s as usize]);
         let [place1, place2] = pair.places(touch);
@@ -243,11 +254,8 @@ impl Rows<'_> {
         let approach = if self.gravity > 0.0 { -u.x } else { u.length() };
         let own = contact_scale(h, self.load(pair), approach, pair.size).max(SUM * u.abs().max_element());
         contact.scale = own.max(self.rounding * (speed1 + speed2));
-        let share = match scheme.treatment {
-            Treatment::GapAware { beta } => beta * beyond_touch(gap, band).min(0.0) / h,
-            Treatment::Forecast { .. } => 0.0,
-        };
-        Row { share, wall, closing, restitution, turned }
+        // what closes a gap is positive, what feeds an overlap back negative
+        Row { share: closing.min(0.0), wall, closing, restitution, turned }
     }
 
     /// Velocity of the point at `arm` of body k, which is driven or does not move (m/s).

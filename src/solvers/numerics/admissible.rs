@@ -235,7 +235,7 @@ fn discs_projection(mu: [f64; 3], n: f64, t: [f64; 3]) -> ((f64, [f64; 3]), Opti
 }
 
 /// `(projected normal, factor on the tangential part)` for Coulomb's cone.
-#[inline]
+#[inline(always)]
 pub(super) fn cone_projection(mu: f64, n: f64, t: f64) -> (f64, f64) {
     if mu * t <= -n {
         (0.0, 0.0)
@@ -255,10 +255,18 @@ pub(super) fn bounded_projection(mu: f64, most: f64, n: f64, t: f64) -> (f64, f6
 }
 
 /// Nearest point of `{‖x_t‖ ≤ μ x_n}`; `x = (n, t1, t2)`.
-#[inline]
+#[inline(always)]
 pub fn project_coulomb(mu: f64, x: &mut DVec3) {
-    let t = (x.y * x.y + x.z * x.z).sqrt();
-    let (n, scale) = cone_projection(mu, x.x, t);
+    let (square, reach) = (x.y * x.y + x.z * x.z, mu * x.x);
+    // most are in the cone or in its polar: squares tell that, and roots take long
+    if x.x >= 0.0 && square <= reach * reach {
+        return;
+    }
+    if x.x <= 0.0 && mu * mu * square <= x.x * x.x {
+        *x = DVec3::ZERO;
+        return;
+    }
+    let (n, scale) = cone_projection(mu, x.x, square.sqrt());
     *x = DVec3::new(n, x.y * scale, x.z * scale);
 }
 

@@ -23,6 +23,7 @@
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities};
+use crate::algebra::lanes::Lanes;
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -85,9 +86,11 @@ impl Residual {
 /// // pressed at 5 cm/s without gravity
 /// assert!((1e-3 * contact_scale(1e-3, 0.0, 0.05, 0.1) - 2.5e-3).abs() < 1e-12);
 /// ```
+#[inline]
 pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
     let speed = (2.0 * h * gravity).max(0.05 * approach);
-    if size.is_finite() && size > 0.0 { (1e3 * speed.max(1e-3 * size)).min(4.0 * size / h) } else { 1e3 * speed }
+    let usual = if size.is_finite() && size > 0.0 { 1e3 * speed.max(1e-3 * size) } else { return 1e3 * speed };
+    if usual * h > 4.0 * size { 4.0 * size / h } else { usual }
 }
 
 /// Tolerances that the natural map may have of what the velocities ask for. In a pile these are its lowest contacts alone, as bodies that fall alike do
@@ -164,11 +167,11 @@ struct Sums {
 
 impl Sums {
     /// Takes in a contact with reaction `r` and velocity `u`, and shift μ‖u_t‖.
-    #[inline]
+    #[inline(always)]
     fn contact(&mut self, c: &Contact, r: DVec3, u: DVec3, shift: f64) {
         let shifted = DVec3::new(u.x + shift, u.y, u.z);
         let d = c.local.mean_diagonal();
-        let mut x = r - shifted / d;
+        let mut x = r - shifted * (1.0 / d);
         c.project(&mut x);
         let miss = d * (r - x).length_squared();
         self.scaled += miss;
@@ -219,16 +222,27 @@ impl Sums {
     }
 
     /// Takes in ε² of one contact or block, given the square of the velocity that its reaction takes away, `D² |r|²`.
-    #[inline]
+    #[inline(always)]
     fn miss(&mut self, epsilon2: f64, own2: f64, scale: f64, size: f64) {
+        // few are the largest so far: quotients only of those
+        let largest = |so_far: &mut f64, a: f64, b: f64| {
+            if a > *so_far * b {
+                *so_far = a / b;
+            }
+        };
         self.violation = self.violation.max(epsilon2);
-        self.carried = self.carried.max(if scale > 0.0 { own2 / (scale * scale) } else { f64::INFINITY });
+        let scale2 = scale * scale;
+        if scale > 0.0 {
+            largest(&mut self.carried, own2, scale2);
+        } else {
+            self.carried = f64::INFINITY;
+        }
         // what is left of a velocity after its reaction took it away is rounding
-        if scale > 0.0 && epsilon2 > (ROUNDING * ROUNDING * own2).min(ROUNDED * ROUNDED * scale * scale) {
-            self.misfit = self.misfit.max(epsilon2 / (scale * scale));
+        if scale > 0.0 && epsilon2 > (ROUNDING * ROUNDING * own2).min(ROUNDED * ROUNDED * scale2) {
+            largest(&mut self.misfit, epsilon2, scale2);
         }
         if size > 0.0 {
-            self.parts = self.parts.max(epsilon2 / (size * size));
+            largest(&mut self.parts, epsilon2, size * size);
         }
     }
 }
@@ -286,12 +300,17 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
             }
             return s;
         }
-        for (k, (c, &r)) in contacts.iter().zip(reactions).enumerate() {
-            let u = p.contact_velocity(c, &v.rigid);
-            let shift = known.map_or_else(|| c.shift(u), |known| known[k]);
-            s.contact(c, r, u, shift);
-        }
-        s
+        Lanes::best().run(
+            #[inline(always)]
+            || {
+                for (k, (c, &r)) in contacts.iter().zip(reactions).enumerate() {
+                    let u = p.contact_velocity(c, &v.rigid);
+                    let shift = known.map_or_else(|| c.shift(u), |known| known[k]);
+                    s.contact(c, r, u, shift);
+                }
+                s
+            },
+        )
     };
     let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE)).enumerate();
     let total = if share(Part::Residual, p.contacts.len(), 4 * PIECE + 1) {

@@ -5,7 +5,7 @@ use super::colours::{All, Halves, Leaves, Shared, Twists, Unit, visit_cells, vis
 use super::local::kernel::solve_once;
 use super::mixed::{Contact, IMMOBILE, MAX_ROWS, MixedProblem, RigidMass, Spin, Twist, Velocities};
 use super::passes::{Momentum, conjugate_step};
-use crate::algebra::lanes::Row;
+use crate::algebra::lanes::{Lanes, Row};
 use glam::DVec3;
 use std::ops::Range;
 
@@ -168,7 +168,10 @@ impl Halves for Colour<'_> {
     }
 
     fn visit(self, v: &impl Twists) -> Norms {
-        self.rows.visit(self.groups, self.pieces, v)
+        Lanes::best().run(
+            #[inline(always)]
+            || self.rows.visit(self.groups, self.pieces, v),
+        )
     }
 }
 
@@ -193,6 +196,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Visits the contacts of some groups in order.
+    #[inline(always)]
     fn visit(&self, groups: Groups<'_>, pieces: Pieces<'_>, v: &impl Twists) -> Norms {
         if groups.count() == 0 {
             return Norms::default();
@@ -273,7 +277,7 @@ impl Rows<'_> {
 }
 
 /// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
-#[inline]
+#[inline(always)]
 fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &impl Twists) {
     let Some(head) = contacts.first() else { return };
     let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
@@ -300,7 +304,7 @@ fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &m
 }
 
 /// Writes the twists of the bodies of a contact.
-#[inline]
+#[inline(always)]
 fn store_ends(c: &Contact, twists: [Twist; 2], v: &impl Twists) {
     for (body, twist) in [c.body1, c.body2].into_iter().zip(twists).filter(|(body, _)| *body != IMMOBILE) {
         v.store(body, twist);

@@ -221,6 +221,7 @@ pub struct LocalOperator {
 
 impl LocalOperator {
     /// Splits a symmetric operator; `None` unless `W_nn` is positive and everything finite.
+    #[inline(always)]
     pub fn new(nn: f64, nt: [f64; 2], tt: [f64; 3]) -> Option<Self> {
         let nn_inv = 1.0 / nn;
         let s = [tt[0] - nt[0] * nt[0] * nn_inv, tt[1] - nt[0] * nt[1] * nn_inv, tt[2] - nt[1] * nt[1] * nn_inv];
@@ -232,7 +233,7 @@ impl LocalOperator {
     }
 
     /// `W r`
-    #[inline]
+    #[inline(always)]
     pub fn apply(&self, r: DVec3) -> DVec3 {
         DVec3::new(
             self.nn * r.x + self.nt[0] * r.y + self.nt[1] * r.z,
@@ -242,9 +243,9 @@ impl LocalOperator {
     }
 
     /// Mean of the diagonal: the scalar that weighs this contact in e_s.
-    #[inline]
+    #[inline(always)]
     pub fn mean_diagonal(&self) -> f64 {
-        (self.nn + self.tt[0] + self.tt[2]) / 3.0
+        (self.nn + self.tt[0] + self.tt[2]) * (1.0 / 3.0)
     }
 
     /// The reaction `(r_n, r_t1, r_t2)` that solves the contact exactly, `q` being the velocity without it.
@@ -254,7 +255,7 @@ impl LocalOperator {
     }
 
     /// The same from a guess, say the last reaction: where that slips, one or two evaluations less.
-    #[inline]
+    #[inline(always)]
     pub fn solve_near(&self, q: DVec3, mu: f64, guess: DVec3) -> DVec3 {
         if q.x >= 0.0 {
             return DVec3::ZERO;
@@ -270,13 +271,13 @@ impl LocalOperator {
     }
 
     /// `c = q_t − W_tn q_n / W_nn`
-    #[inline]
+    #[inline(always)]
     fn tangential(&self, q: DVec3) -> [f64; 2] {
         [q.y - self.nt[0] * q.x * self.nn_inv, q.z - self.nt[1] * q.x * self.nn_inv]
     }
 
     /// The reaction that holds the contact, where it is defined.
-    #[inline]
+    #[inline(always)]
     fn stick(&self, q: DVec3, c: [f64; 2]) -> Option<DVec3> {
         let y = -(self.s[2] * c[0] - self.s[1] * c[1]) * self.s_det_inv;
         let z = -(self.s[0] * c[1] - self.s[1] * c[0]) * self.s_det_inv;

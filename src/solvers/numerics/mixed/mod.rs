@@ -101,30 +101,39 @@ impl RigidMass {
     }
 
     /// `I⁻¹ m`
-    #[inline]
+    #[inline(always)]
     pub fn inertia_times(&self, m: DVec3) -> DVec3 {
-        let s = &self.inverse_inertia;
-        DVec3::new(s[0] * m.x + s[3] * m.y + s[4] * m.z, s[3] * m.x + s[1] * m.y + s[5] * m.z, s[4] * m.x + s[5] * m.y + s[2] * m.z)
+        symmetric_times(&self.inverse_inertia, m)
     }
 
     /// Change of velocity by an impulse at `arm`.
-    #[inline]
+    #[inline(always)]
     pub fn kick(&self, v: &mut Twist, arm: DVec3, impulse: DVec3) {
         v.linear += self.inverse_mass * impulse;
         v.angular += self.inertia_times(arm.cross(impulse));
     }
 
-    /// `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
-    fn mobility(&self, arm: DVec3) -> DMat3 {
-        let s = &self.inverse_inertia;
+    /// The six numbers of `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
+    #[inline(always)]
+    fn mobility(&self, arm: DVec3) -> [f64; 6] {
+        let (s, m, DVec3 { x, y, z }) = (&self.inverse_inertia, self.inverse_mass, arm);
         if s[0] == s[1] && s[1] == s[2] && s[3] == 0.0 && s[4] == 0.0 && s[5] == 0.0 {
             let k = s[0] * arm;
-            let square = DMat3::from_cols(arm * k.x, arm * k.y, arm * k.z);
-            return DMat3::from_diagonal(self.inverse_mass + k.dot(arm)) - square;
+            let along = k.dot(arm);
+            return [m.x + along - x * k.x, m.y + along - y * k.y, m.z + along - z * k.z, -y * k.x, -z * k.x, -z * k.y];
         }
-        let a = crate::algebra::spatial::skew(arm);
-        DMat3::from_diagonal(self.inverse_mass) + a.transpose() * Self::unpack(self.inverse_inertia) * a
+        // columns of I⁻¹ [a]×, their parts that the columns of [a]× do not multiply by zero
+        let [c1, c2] = [z * s[1] - y * s[5], z * s[5] - y * s[2]];
+        let [d0, d1, d2] = [x * s[4] - z * s[0], x * s[5] - z * s[3], x * s[2] - z * s[4]];
+        let [e0, e1, e2] = [y * s[0] - x * s[3], y * s[3] - x * s[1], y * s[4] - x * s[5]];
+        [m.x + (z * c1 - y * c2), m.y + (x * d2 - z * d0), m.z + (y * e0 - x * e1), z * d1 - y * d2, z * e1 - y * e2, x * e2 - z * e0]
     }
+}
+
+/// A symmetric matrix of [six numbers](RigidMass::pack) times a vector.
+#[inline(always)]
+pub(super) fn symmetric_times(s: &[f64; 6], m: DVec3) -> DVec3 {
+    DVec3::new(s[0] * m.x + s[3] * m.y + s[4] * m.z, s[3] * m.x + s[1] * m.y + s[5] * m.z, s[4] * m.x + s[5] * m.y + s[2] * m.z)
 }
 
 /// A system with any number of velocities and a symmetric positive mass matrix, see [`MixedProblem::push_general`].
@@ -200,7 +209,7 @@ pub struct Contact {
 
 impl Contact {
     /// World vector of `(n, t1, t2)` components.
-    #[inline]
+    #[inline(always)]
     pub fn to_world(&self, r: DVec3) -> DVec3 {
         self.normal * r.x + self.tangent * r.y + self.normal.cross(self.tangent) * r.z
     }
@@ -212,7 +221,7 @@ impl Contact {
     }
 
     /// Moves a reaction to the nearest admissible one.
-    #[inline]
+    #[inline(always)]
     pub(in crate::numerics) fn project(&self, r: &mut DVec3) {
         if self.most > 0.0 {
             let (n, scale) = bounded_projection(self.mu, self.most, r.x, (r.y * r.y + r.z * r.z).sqrt());
@@ -223,7 +232,7 @@ impl Contact {
     }
 
     /// The De Saxcé shift `μ‖u_t‖`.
-    #[inline]
+    #[inline(always)]
     pub fn shift(&self, u: DVec3) -> f64 {
         self.mu * (u.y * u.y + u.z * u.z).sqrt()
     }
@@ -242,7 +251,7 @@ impl Contact {
     }
 
     /// `(n, t1, t2)` components of a world vector.
-    #[inline]
+    #[inline(always)]
     pub fn to_local(&self, w: DVec3) -> DVec3 {
         DVec3::new(self.normal.dot(w), self.tangent.dot(w), self.normal.cross(self.tangent).dot(w))
     }

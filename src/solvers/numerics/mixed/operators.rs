@@ -1,9 +1,12 @@
 //! H, Ŵ⁻¹ and W of a problem, applied.
 
-use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
+use super::{
+    Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities, symmetric_times,
+};
+use crate::algebra::lanes::Lanes;
 use crate::algebra::pieces::{Part, share};
 use crate::numerics::{ProblemError, colours, contact::LocalOperator};
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 /// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
@@ -15,27 +18,29 @@ const PIECE: usize = 1024;
 
 /// The own operators of some contacts, the first of which is number `first`; `|D^{-½} q|²` and `|q|²` over those that close, and the squares
 /// of the speeds on which they are judged, as impulses.
+#[inline(always)]
 fn prepare_contacts(contacts: &mut [Contact], first: usize, rigid: &[RigidMass], free: &[Twist]) -> Result<[f64; 3], ProblemError> {
     let (mut scaled, mut plain, mut judged) = (0.0, 0.0, 0.0);
     for (k, c) in contacts.iter_mut().enumerate() {
-        let mut m = DMat3::ZERO;
+        let mut m = [0.0; 6];
         for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
             if body != IMMOBILE {
-                m += rigid[body as usize].mobility(arm);
+                m.iter_mut().zip(rigid[body as usize].mobility(arm)).for_each(|(m, own)| *m += own);
             }
         }
         let (n, t1) = (c.normal, c.tangent);
         let t2 = n.cross(t1);
-        let (mn, m1, m2) = (m * n, m * t1, m * t2);
+        let [mn, m1, m2] = [n, t1, t2].map(|axis| symmetric_times(&m, axis));
         let nn = n.dot(mn);
         c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
             .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {}", first + k), found: nn })?;
-        judged += c.scale * c.scale / c.local.mean_diagonal();
+        let inverse = 1.0 / c.local.mean_diagonal();
+        judged += c.scale * c.scale * inverse;
         let q = c.velocity(free);
         if q.x >= 0.0 {
             continue; // open without any reaction: a far neighbour must not make the residual look small
         }
-        scaled += q.length_squared() / c.local.mean_diagonal();
+        scaled += q.length_squared() * inverse;
         plain += q.length_squared();
     }
     Ok([scaled, plain, judged])
@@ -69,7 +74,12 @@ impl MixedProblem {
     pub fn prepare(&mut self) -> Result<(), ProblemError> {
         let Self { contacts, rigid, free, .. } = self;
         let shared = share(Part::Prepare, contacts.len(), 2 * PIECE);
-        let piece = |(k, contacts): (usize, &mut [Contact])| prepare_contacts(contacts, k * PIECE, rigid, &free.rigid);
+        let piece = |(k, contacts): (usize, &mut [Contact])| {
+            Lanes::best().run(
+                #[inline(always)]
+                || prepare_contacts(contacts, k * PIECE, rigid, &free.rigid),
+            )
+        };
         let [mut scaled, mut plain, judged] = if shared {
             let parts: Vec<_> = contacts.par_chunks_mut(PIECE).enumerate().map(piece).collect();
             add(parts.into_iter())?
