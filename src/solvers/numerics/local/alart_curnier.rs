@@ -51,6 +51,7 @@ impl Steps {
     }
 
     /// The steps of `W + α D`.
+    #[inline(always)]
     pub(in crate::numerics) fn with_proximal(self, alpha: f64) -> Self {
         let scale = 1.0 / (1.0 + alpha);
         Self { normal: self.normal * scale, tangent: self.tangent * scale, moment: self.moment * scale }
@@ -58,6 +59,7 @@ impl Steps {
 }
 
 /// Sets `f = F(r, u)`; false where the block is open (`F = r`).
+#[inline(always)]
 pub(in crate::numerics) fn value(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], f: &mut [f64]) -> bool {
     let n = r.len();
     let Some(parts) = discs(set, n, rho) else {
@@ -83,6 +85,7 @@ pub(in crate::numerics) fn value(set: AdmissibleSet, rho: Steps, r: &[f64], u: &
 }
 
 /// Sets `a`, `b` (row-major) with `dF = a dr + b du`.
+#[inline(always)]
 pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64], u: &[f64], a: &mut [f64], b: &mut [f64]) {
     let n = r.len();
     a.fill(0.0);
@@ -137,6 +140,7 @@ pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64],
 }
 
 /// The friction discs of a set with their rows and steps; `None` for sets without.
+#[inline(always)]
 fn discs(set: AdmissibleSet, n: usize, rho: Steps) -> Option<[(f64, std::ops::Range<usize>, f64); 3]> {
     let step = |rows: &std::ops::Range<usize>| if rows.start > 1 { rho.moment } else { rho.tangent };
     set.shifted().then(|| set.discs(n).map(|(mu, rows)| (mu, rows.clone(), step(&rows))))

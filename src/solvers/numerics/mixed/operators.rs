@@ -248,21 +248,23 @@ impl MixedProblem {
             return self.kick_others(r, v);
         }
         v.rigid.clone_from(&self.free.rigid);
-        for (c, &r) in self.contacts.iter().zip(&r.contacts) {
-            if r == DVec3::ZERO {
-                continue;
-            }
+        Lanes::best().run(
+            #[inline(always)]
+            || self.kick_contacts(&r.contacts, &mut v.rigid),
+        );
+        self.kick_others(r, v);
+    }
+
+    #[inline(always)]
+    fn kick_contacts(&self, r: &[DVec3], v: &mut [Twist]) {
+        for (c, &r) in self.contacts.iter().zip(r).filter(|(_, r)| **r != DVec3::ZERO) {
             let impulse = c.to_world(r);
-            if c.body1 != IMMOBILE {
-                let i = c.body1 as usize;
-                self.rigid[i].kick(&mut v.rigid[i], c.arm1, impulse);
-            }
-            if c.body2 != IMMOBILE {
-                let i = c.body2 as usize;
-                self.rigid[i].kick(&mut v.rigid[i], c.arm2, -impulse);
+            for (body, arm, impulse) in [(c.body1, c.arm1, impulse), (c.body2, c.arm2, -impulse)] {
+                if body != IMMOBILE {
+                    self.rigid[body as usize].kick(&mut v[body as usize], arm, impulse);
+                }
             }
         }
-        self.kick_others(r, v);
     }
 
     /// What moments and blocks give to the velocities of rigid bodies, and those of general systems.

@@ -12,10 +12,10 @@
 //! 1991; schedule of α: Acary, Brémond, Huber, RR-9118, 2018, PROX.)
 
 use super::super::local::alart_curnier::{self, Steps};
-use super::super::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions};
+use super::super::mixed::{Answer, MAX_ROWS, MixedProblem, Reactions, Twist};
 use super::super::{Report, Status, residual};
 use super::{Workspace, gather, space::BodySpace};
-use crate::algebra::{dense, multifrontal::BlockGeneral};
+use crate::algebra::{dense, lanes::Lanes, multifrontal::BlockGeneral};
 use crate::numerics::sweep::{self, GaussSeidel};
 use glam::{DMat3, DVec3};
 
@@ -277,17 +277,10 @@ impl Buffers {
     pub(super) fn evaluate(&mut self, p: &MixedProblem, alpha: f64, answer: &mut Answer) -> f64 {
         p.velocities(&answer.reactions, &mut answer.velocities);
         let (r, v) = (&answer.reactions, &answer.velocities);
-        let mut sum = 0.0;
-        for (k, c) in p.contacts.iter().enumerate() {
-            let d = c.local.mean_diagonal();
-            let u = p.contact_velocity(c, &v.rigid) + alpha * d * (r.contacts[k] - self.centre.contacts[k]);
-            let mut f = [0.0; 3];
-            let set = c.set();
-            alart_curnier::value(set, self.steps[k].with_proximal(alpha), &r.contacts[k].to_array(), &u.to_array(), &mut f);
-            self.u.contacts[k] = u;
-            self.f.contacts[k] = DVec3::from_array(f);
-            sum += d * self.f.contacts[k].length_squared();
-        }
+        let mut sum = Lanes::best().run(
+            #[inline(always)]
+            || self.evaluate_contacts(p, alpha, &r.contacts, &v.rigid),
+        );
         for (k, b) in p.blocks.iter().enumerate() {
             let d = p.block_weight(b);
             let rows = b.first..b.first + b.rows;
@@ -303,19 +296,43 @@ impl Buffers {
         sum.sqrt()
     }
 
-    /// Sets `direction` to Newton's step from the point that was evaluated last, with α in the matrix and the α that F was evaluated with; false when a
-    /// matrix is singular.
-    pub(super) fn newton(&mut self, p: &MixedProblem, space: &mut BodySpace, [alpha, own]: [f64; 2], r: &Reactions) -> bool {
-        for (k, c) in p.contacts.iter().enumerate() {
+    /// The contacts' part of [`evaluate`](Self::evaluate); its square.
+    #[inline(always)]
+    fn evaluate_contacts(&mut self, p: &MixedProblem, alpha: f64, r: &[DVec3], v: &[Twist]) -> f64 {
+        let mut sum = 0.0;
+        for (k, (c, &r)) in p.contacts.iter().zip(r).enumerate() {
+            let d = c.local.mean_diagonal();
+            let u = p.contact_velocity(c, v) + alpha * d * (r - self.centre.contacts[k]);
+            let mut f = [0.0; 3];
+            alart_curnier::value(c.set(), self.steps[k].with_proximal(alpha), &r.to_array(), &u.to_array(), &mut f);
+            self.u.contacts[k] = u;
+            self.f.contacts[k] = DVec3::from_array(f);
+            sum += d * self.f.contacts[k].length_squared();
+        }
+        sum
+    }
+
+    /// The contacts' part of [`newton`](Self::newton), all but what the matrix gives.
+    #[inline(always)]
+    fn derive_contacts(&mut self, p: &MixedProblem, [alpha, own]: [f64; 2], r: &[DVec3]) {
+        for (k, (c, r)) in p.contacts.iter().zip(r).enumerate() {
             let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
-            let set = c.set();
             let steps = self.steps[k].with_proximal(own);
-            alart_curnier::derivative(set, steps, &r.contacts[k].to_array(), &self.u.contacts[k].to_array(), &mut a, &mut b);
+            alart_curnier::derivative(c.set(), steps, &r.to_array(), &self.u.contacts[k].to_array(), &mut a, &mut b);
             let (a, b) = (DMat3::from_cols_array(&a).transpose(), DMat3::from_cols_array(&b).transpose());
             self.inverse[k] = (a + alpha * c.local.mean_diagonal() * b).inverse();
             self.slope[k] = b;
             self.direction.contacts[k] = -(self.inverse[k] * self.f.contacts[k]);
         }
+    }
+
+    /// Sets `direction` to Newton's step from the point that was evaluated last, with α in the matrix and the α that F was evaluated with; false when a
+    /// matrix is singular.
+    pub(super) fn newton(&mut self, p: &MixedProblem, space: &mut BodySpace, [alpha, own]: [f64; 2], r: &Reactions) -> bool {
+        Lanes::best().run(
+            #[inline(always)]
+            || self.derive_contacts(p, [alpha, own], &r.contacts),
+        );
         let mut at = 0;
         for (k, block) in p.blocks.iter().enumerate() {
             let n = block.rows;

@@ -8,6 +8,7 @@
 //! Velocities that the same rows touch are one node of the sparse factorisation.
 
 use crate::algebra::dense::dot;
+use crate::algebra::lanes::Lanes;
 use crate::algebra::{multifrontal::BlockGeneral, sparse::BlockSymmetric};
 
 /// A matrix of blocks, one block row a node.
@@ -172,28 +173,35 @@ impl BodySpace {
 
     /// `y += Hᵀ r`
     pub(in crate::numerics) fn add_impulses(&self, r: &[f64], y: &mut [f64]) {
-        for (a, rows) in self.blocks().enumerate() {
-            let r = &r[rows];
-            if r.iter().all(|r| *r == 0.0) {
-                continue;
-            }
-            for (unknowns, h) in self.pieces(a) {
-                add_rows(r.iter().copied(), h, &mut y[unknowns]);
-            }
-        }
+        Lanes::best().run(
+            #[inline(always)]
+            || {
+                for (a, rows) in self.blocks().enumerate() {
+                    let r = &r[rows];
+                    if r.iter().all(|r| *r == 0.0) {
+                        continue;
+                    }
+                    for (unknowns, h) in self.pieces(a) {
+                        add_rows(r.iter().copied(), h, &mut y[unknowns]);
+                    }
+                }
+            },
+        );
     }
 
     /// `u += H v`
     pub(in crate::numerics) fn add_rates(&self, v: &[f64], u: &mut [f64]) {
-        for (a, rows) in self.blocks().enumerate() {
-            let u = &mut u[rows];
-            for (unknowns, h) in self.pieces(a) {
-                let v = &v[unknowns];
-                for (h, u) in h.chunks_exact(v.len()).zip(u.iter_mut()) {
-                    *u += dot(h, v);
+        Lanes::best().run(
+            #[inline(always)]
+            || {
+                for (a, rows) in self.blocks().enumerate() {
+                    let u = &mut u[rows];
+                    for (unknowns, h) in self.pieces(a) {
+                        add_products(h, &v[unknowns], u);
+                    }
                 }
-            }
-        }
+            },
+        );
     }
 
     /// `y = M v`
@@ -237,7 +245,10 @@ impl BodySpace {
                 if height > 0 && stiffness(a, k) {
                     if height == 3 && own.iter().all(|piece| size(piece) == 6) {
                         a += 1;
-                        add_contact(T::BOTH, k, own, values, products);
+                        Lanes::best().run(
+                            #[inline(always)]
+                            || add_contact(T::BOTH, k, own, values, products),
+                        );
                         continue;
                     }
                     let mut end = 0;
@@ -275,6 +286,7 @@ impl BodySpace {
 }
 
 /// Adds `Hᵀ K H` of three rows on bodies.
+#[inline(always)]
 fn add_contact(both: bool, k: &[f64], own: &[(u32, usize)], values: &[f64], products: &mut Vec<f64>) {
     let mut end = 0;
     for (j, right) in own.iter().enumerate() {
@@ -296,6 +308,20 @@ fn add_contact(both: bool, k: &[f64], own: &[(u32, usize)], values: &[f64], prod
                 }
             }
         }
+    }
+}
+
+/// `u += H v`
+#[inline(always)]
+fn add_products(h: &[f64], v: &[f64], u: &mut [f64]) {
+    if let Some(v) = v.as_array::<6>() {
+        for (h, u) in h.as_chunks::<6>().0.iter().zip(u) {
+            *u += dot(h, v);
+        }
+        return;
+    }
+    for (h, u) in h.chunks_exact(v.len()).zip(u) {
+        *u += dot(h, v);
     }
 }
 
