@@ -276,4 +276,21 @@ mod tests {
             assert!(k < 20 || (x[1].abs() < 1e-12 && x[2].abs() < 1e-12), "{x:?}");
         }
     }
+
+    #[test]
+    fn a_loop_of_several_inputs_that_dies_away_is_solved_to_the_last_digit() {
+        let a = [14.5, -31.6, -1.9, 5.3, 3.3, -3.0, -10.2, -4.2, -1.4];
+        let b = [0.04, 0.84, 1.86, 0.62, 1.31, 1.36, -0.08, 0.27, -0.58];
+        let across = [0.04, 0.62, -0.08, 0.84, 1.31, 0.27, 1.86, 1.36, -0.58];
+        let model = LinearModel::new(a, b, 3).unwrap();
+        let mut law = SlidingMode::new(&model, across, 2.5, 3.66e-3, Sampling::Implicit).unwrap();
+        for k in 280..=324 {
+            for x in [[-3.0, 1.0, -2.0], [1.0, 0.0, 1.0], [0.7, -0.2, 0.0]] {
+                // below 1e-308 numbers are not normal
+                let x = x.map(|x: f64| x * 1e-160 * 10f64.powi(160 - k));
+                let mut u = [0.0; 3];
+                assert!(law.sample(0.0, &x, &mut u), "{x:?} gives {u:?}");
+            }
+        }
+    }
 }

@@ -249,7 +249,7 @@ impl Circuit {
     }
 
     /// A current source controlled by a current: `gain × i(through)` flows from `from` through the source to `to`, `through` being any
-    /// other element, counted from its first terminal to its second.
+    /// other element, counted from its first terminal to its second; of a bipolar transistor it is the current of the collector, inwards.
     pub fn cccs(&mut self, name: &str, from: &str, to: &str, through: &str, gain: f64) {
         self.add(name, from, to, Kind::Cccs { through: through.to_owned(), gain });
     }

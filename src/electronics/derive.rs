@@ -226,6 +226,15 @@ fn fill(circuit: &Circuit, layout: &Layout, shared: &[Option<(usize, f64)>], tab
             t.add(row, b - 1, -factor);
         }
     };
+    // the current of a transistor is that of its collector, from which its second junction takes away
+    let controlled = |t: &mut Tableau, row: usize, through: &str, factor: f64| {
+        if let Some(control) = circuit.find_element(through) {
+            t.add(row, layout.current(control), -factor);
+            if matches!(circuit.elements[control].kind, Kind::Bjt { .. }) {
+                t.add(row, layout.current(control + 2), factor);
+            }
+        }
+    };
     for (e, element) in circuit.elements.iter().enumerate() {
         let (nodes, i, row) = (element.nodes, layout.current(e), layout.nodes + e);
         // Kirchhoff's current law: row n − 1 belongs to node n
@@ -286,15 +295,11 @@ fn fill(circuit: &Circuit, layout: &Layout, shared: &[Option<(usize, f64)>], tab
             }
             Kind::Cccs { through, gain } => {
                 tableau.add(row, i, 1.0);
-                if let Some(control) = circuit.find_element(through) {
-                    tableau.add(row, layout.current(control), -gain);
-                }
+                controlled(tableau, row, through, *gain);
             }
             Kind::Ccvs { through, resistance } => {
                 voltage(tableau, row, nodes, 1.0);
-                if let Some(control) = circuit.find_element(through) {
-                    tableau.add(row, layout.current(control), -resistance);
-                }
+                controlled(tableau, row, through, *resistance);
             }
             Kind::Bjt { base, sign, model } => {
                 tableau.add(row, i, 1.0);

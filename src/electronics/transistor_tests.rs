@@ -136,6 +136,32 @@ fn sources_follow_the_currents_that_control_them() {
 }
 
 #[test]
+fn sources_follow_the_collector_of_a_transistor_that_is_saturated() {
+    for pnp in [false, true] {
+        let side = if pnp { -1.0 } else { 1.0 };
+        let mut c = Circuit::new();
+        c.voltage_source("V", "vcc", "0", side * 10.0);
+        c.resistor("Rc", "vcc", "c", 1e3);
+        c.resistor("Rb", "vcc", "b", 5e3);
+        if pnp {
+            c.pnp("Q", "c", "b", "0", small_signal());
+        } else {
+            c.npn("Q", "c", "b", "0", small_signal());
+        }
+        c.capacitor("C", "c", "0", 1e-9);
+        c.cccs("F", "0", "f", "Q", 3.0);
+        c.resistor("Rf", "f", "0", 50.0);
+        c.ccvs("H", "h", "0", "Q", 40.0);
+        c.resistor("Rh", "h", "0", 1e3);
+        let (sim, circuit) = settled(&c);
+        let collector = circuit.current(&sim, "Q").unwrap();
+        near("Rc", circuit.current(&sim, "Rc").unwrap(), collector, 1e-9);
+        near("F", circuit.current(&sim, "F").unwrap(), 3.0 * collector, 1e-9);
+        near("H", circuit.voltage_across(&sim, "H").unwrap(), 40.0 * collector, 1e-9);
+    }
+}
+
+#[test]
 fn elements_are_entities_whose_voltage_and_current_can_be_read_and_recorded() {
     let mut c = Circuit::new();
     c.voltage_source("V", "in", "0", |t: f64| 5.0 * (1e3 * t).sin());
