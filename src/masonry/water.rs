@@ -68,7 +68,7 @@ impl Face {
     /// assert!(side(DVec3::Y).covered_by(&beside, 1e-3).is_none());
     /// ```
     pub fn covered_by(&self, other: &Self, gap: f64) -> Option<Self> {
-        if self.normal.dot(other.normal) > -ALIKE || self.distance(other) > gap {
+        if self.normal.dot(other.normal) > -ALIKE || self.before(other).abs() > gap {
             return None;
         }
         let mut part = self.corners.clone();
@@ -100,9 +100,9 @@ impl Face {
         if self.piece(rest).is_some() { left } else { vec![self.clone()] }
     }
 
-    /// How far off the plane of this face a face that looks the other way lies (m).
-    pub(crate) fn distance(&self, other: &Self) -> f64 {
-        (other.corners[0] - self.corners[0]).dot(self.normal).abs()
+    /// How far before the plane of this face a face that looks the other way lies (m).
+    pub(crate) fn before(&self, other: &Self) -> f64 {
+        (other.corners[0] - self.corners[0]).dot(self.normal)
     }
 
     /// From the edge that begins at a corner to the middle of the face, at right angles to the edge and to `normal`.

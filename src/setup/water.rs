@@ -61,15 +61,17 @@ impl Block {
             let mut covers = Vec::new();
             for other in others.iter().filter(|other| self.near(other, self.gap)) {
                 let parts = other.parts.iter().enumerate().filter(|(k, _)| other.body != self.body || *k != part);
-                let looks = |cover: &&Face| face.covered_by(cover, self.gap).is_some();
-                covers.extend(parts.flat_map(|(_, faces)| faces).filter(looks).map(|cover| (other.body, cover)));
+                // what stands behind another part of its own stone is pushed by nothing, whether the hollow between them is dry or full
+                let gap = if other.body == self.body { f64::INFINITY } else { self.gap };
+                let looks = |cover: &&Face| face.before(cover) >= -self.gap && face.covered_by(cover, gap).is_some();
+                covers.extend(parts.flat_map(|(_, faces)| faces).filter(looks).map(|cover| (other.body, cover, gap)));
             }
             // blocks beside the one that covers may reach before the face by a little where joints lean
-            covers.sort_by(|a, b| face.distance(a.1).total_cmp(&face.distance(b.1)));
+            covers.sort_by(|a, b| face.before(a.1).abs().total_cmp(&face.before(b.1).abs()));
             let mut found = Looking { face, open: vec![face.clone()], joints: Vec::new() };
-            for (body, cover) in covers {
+            for (body, cover, gap) in covers {
                 for piece in std::mem::take(&mut found.open) {
-                    let Some(joint) = piece.covered_by(cover, self.gap) else {
+                    let Some(joint) = piece.covered_by(cover, gap) else {
                         found.open.push(piece);
                         continue;
                     };

@@ -149,3 +149,24 @@ fn water_presses_once_where_joints_that_lean_do_not_meet_from_course_to_course()
         );
     }
 }
+
+#[test]
+fn a_gallery_within_a_stone_adds_no_thrust() {
+    // along y through a dam of 3 m × 4 m, 1 m long, dry or full; and a notch that is open to the water, whose back is wet
+    for opening in
+        ["[1, \"-inf\", 1], [2, \"inf\", 2]", "[1, \"-inf\", 3], [2, \"inf\", \"inf\"]", "[\"-inf\", \"-inf\", 1], [1, \"inf\", 2]"]
+    {
+        for level in [1.5, 4.0] {
+            let text = format!(
+                "{HEAD}[[generate.buttress]]\nname = \"dam\"\nsize = [3, 1]\ncourses = 1\nheight = 4\nopenings = [{{ box = [{opening}] }}]\n\
+                 [[water]]\nbodies = [\"dam\"]\nlevel = {level}\n"
+            );
+            let [force, _] = on_the_ground(&text, "dam.ground");
+            let [thrust, weight] = [0.5 * 1000.0 * G * level * level, 2400.0 * G * 11.0];
+            assert!(
+                (force - DVec3::new(thrust, 0.0, -weight)).length() < 1e-6 * weight,
+                "{opening}, {level}: {force} of {thrust}, {weight}"
+            );
+        }
+    }
+}
