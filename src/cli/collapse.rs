@@ -365,7 +365,9 @@ impl Report<'_> {
         }
         if self.bound && self.limit.is_some() {
             lines.push(
-                "  mortar: statics let all joints bear their whole strength at once; runs know that one breaks after another".to_owned(),
+                "  mortar: statics let all joints bear their whole strength at once; runs know that one breaks after another, but let a point that is \
+                 pulled and sheared bear up to √(1 + (mu tension/cohesion)²) times as much"
+                    .to_owned(),
             );
         }
         for (same, what) in self.checks.iter().zip(["half the time step", "a tenth of the tolerance"]) {

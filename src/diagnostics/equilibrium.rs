@@ -9,8 +9,9 @@
 //! r = clamp(−k y)                         springs and servos: what they give as the scene stands is a load
 //! ```
 //!
-//! A run lets tension and shear add up on an ellipse (`model::bond`), which is a little less where a point bears both; it is not convex beside
-//! friction. Statics let every point bear its whole strength at once; where mortar is brittle and one joint breaks after another, a run falls before.
+//! A run lets tension and shear add up on an ellipse (`model::bond`), which is not convex beside friction. Where a point bears both, it is a little less than
+//! this near the whole tension, and elsewhere more: up to √(1 + (μ f/c)²) times, 1.25 at c = f and μ = 0.75. Statics let every point bear its whole
+//! strength at once; where mortar is brittle and one joint breaks after another, a run falls before.
 
 use super::joints::COUPLE;
 use super::rows::{Instant, Rows};

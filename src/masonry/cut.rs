@@ -1,7 +1,7 @@
 //! Openings cut into stones: whatever of them lies in a box is taken out.
 //!
 //! ```text
-//! part \ box = ⋃ₖ part ∩ {inside the sides before k} ∩ {beyond side k}        at most six convex pieces
+//! part \ box = ⋃ₖ part ∩ {inside the sides before k} ∩ {beyond side k}        at most six convex pieces, but slivers
 //! P ∩ {x_k ≤ c} is the hull of its corners there and of the crossings of all lines between corners on either side
 //! ```
 //!
@@ -19,7 +19,7 @@ const SLIVER: f64 = 0.01;
 type Plane = (DVec3, f64);
 
 /// The stones without what lies between two corners (m, infinite ones leave a side open); those that do not reach into it are the same to the bit.
-/// Slivers thinner than a hundredth of their stone go with the opening.
+/// Slivers thinner than a hundredth of their stone go with the opening, and openings that would take no more than such a sliver take nothing.
 ///
 /// ```
 /// use drystone::masonry::{Stone, cut::cut};
@@ -33,7 +33,8 @@ type Plane = (DVec3, f64);
 pub fn cut(stones: Vec<Stone>, low: DVec3, high: DVec3) -> Vec<Stone> {
     let mut found = Vec::new();
     for stone in stones {
-        let pieces: Vec<(usize, Option<Vec<Vec<DVec3>>>)> = stone.parts.iter().map(|p| pieces(p, low, high)).enumerate().collect();
+        let thin = SLIVER * extent(&stone.parts.concat()).min_element();
+        let pieces: Vec<(usize, Option<Vec<Vec<DVec3>>>)> = stone.parts.iter().map(|p| pieces(p, low, high, thin)).enumerate().collect();
         if pieces.iter().all(|(_, pieces)| pieces.is_none()) {
             found.push(stone);
             continue;
@@ -48,8 +49,8 @@ pub fn cut(stones: Vec<Stone>, low: DVec3, high: DVec3) -> Vec<Stone> {
     found
 }
 
-/// What is left of a convex part, `None` where nothing of it lies in the box.
-fn pieces(part: &[DVec3], low: DVec3, high: DVec3) -> Option<Vec<Vec<DVec3>>> {
+/// What is left of a convex part, `None` where nothing of it lies in the box but what is `thin` (m).
+fn pieces(part: &[DVec3], low: DVec3, high: DVec3, thin: f64) -> Option<Vec<Vec<DVec3>>> {
     let (mut rest, mut left) = (part.to_vec(), Vec::new());
     let near = NONE * size(part);
     for axis in 0..3 {
@@ -57,11 +58,12 @@ fn pieces(part: &[DVec3], low: DVec3, high: DVec3) -> Option<Vec<Vec<DVec3>>> {
             if at.is_finite() {
                 let beyond = half(&rest, axis, at, -sign, near);
                 rest = half(&rest, axis, at, sign, near)?;
-                left.extend(beyond);
+                // a thin part would give the whole stone its length
+                left.extend(beyond.filter(|piece| extent(piece)[axis] > thin));
             }
         }
     }
-    Some(left)
+    (extent(&rest).min_element() > thin).then_some(left)
 }
 
 /// The part of a convex body where `sign (x_axis − at) ≥ 0`; `None` where it has no volume.
@@ -275,5 +277,19 @@ mod tests {
         );
         assert!(cut(stones.clone(), DVec3::splat(-99.0), DVec3::splat(99.0)).is_empty());
         assert_eq!(cut(stones.clone(), DVec3::splat(50.0), DVec3::splat(99.0)), stones);
+    }
+
+    #[test]
+    fn an_opening_leaves_no_slivers_of_a_stone_and_none_that_it_only_touches_is_cut() {
+        let stone = Stone::prism(&[DVec2::ZERO, 3.0 * DVec2::X, DVec2::new(3.0, 1.0), DVec2::Y], [0.0, 1.0]);
+        // a hundredth of the stone is 10 mm
+        for (sliver, parts) in [(3e-4, 2), (9e-3, 2), (11e-3, 3)] {
+            let left = cut(vec![stone.clone()], DVec3::new(1.0, -1.0, 0.2), DVec3::new(2.0, 2.0, 1.0 - sliver));
+            let thickness = left.iter().flat_map(|s| &s.parts).map(|part| extent(part).min_element()).fold(f64::INFINITY, f64::min);
+            assert_eq!(left.iter().map(|s| s.parts.len()).sum::<usize>(), parts + 1, "{sliver}");
+            assert!(thickness > SLIVER, "{sliver}: {thickness}");
+            let touched = cut(vec![stone.clone()], DVec3::new(3.0 - sliver, 0.2, 0.2), DVec3::splat(9.0));
+            assert_eq!(touched[0] == stone, sliver < SLIVER, "{sliver}");
+        }
     }
 }

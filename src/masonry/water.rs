@@ -68,23 +68,59 @@ impl Face {
     /// assert!(side(DVec3::Y).covered_by(&beside, 1e-3).is_none());
     /// ```
     pub fn covered_by(&self, other: &Self, gap: f64) -> Option<Self> {
-        if self.normal.dot(other.normal) > -ALIKE || (other.corners[0] - self.corners[0]).dot(self.normal).abs() > gap {
+        if self.normal.dot(other.normal) > -ALIKE || self.before(other).abs() > gap {
             return None;
         }
-        let n = other.corners.len();
-        let middle = other.corners.iter().sum::<DVec3>() / n as f64;
         let mut part = self.corners.clone();
-        for k in 0..n {
-            let (from, to) = (other.corners[k], other.corners[(k + 1) % n]);
-            let side = self.normal.cross(to - from);
-            let inward = if side.dot(middle - from) < 0.0 { -side } else { side };
+        for k in 0..other.corners.len() {
+            let from = other.corners[k];
+            let inward = other.inward(self.normal, k);
             part = cut(part.len(), |k| part[k], |x| (from - x).dot(inward));
         }
+        self.piece(part)
+    }
+
+    /// What a convex part of this face leaves of it, in convex pieces.
+    ///
+    /// ```
+    /// use drystone::masonry::water::Face;
+    /// use glam::DVec3;
+    /// let [whole, part] = [1.0, 0.5].map(|half| Face::of_cuboid(DVec3::new(1.0, half, half), DVec3::X));
+    /// assert_eq!(whole.without(&part).len(), 4);
+    /// assert!(part.without(&whole).is_empty());
+    /// ```
+    pub fn without(&self, part: &Self) -> Vec<Self> {
+        let (mut rest, mut left) = (self.corners.clone(), Vec::new());
+        for k in 0..part.corners.len() {
+            let from = part.corners[k];
+            let inward = part.inward(self.normal, k);
+            left.extend(self.piece(cut(rest.len(), |k| rest[k], |x| (x - from).dot(inward))));
+            rest = cut(rest.len(), |k| rest[k], |x| (from - x).dot(inward));
+        }
+        if self.piece(rest).is_some() { left } else { vec![self.clone()] }
+    }
+
+    /// How far before the plane of this face a face that looks the other way lies (m).
+    pub(crate) fn before(&self, other: &Self) -> f64 {
+        (other.corners[0] - self.corners[0]).dot(self.normal)
+    }
+
+    /// From the edge that begins at a corner to the middle of the face, at right angles to the edge and to `normal`.
+    fn inward(&self, normal: DVec3, k: usize) -> DVec3 {
+        let n = self.corners.len();
+        let middle = self.corners.iter().sum::<DVec3>() / n as f64;
+        let (from, to) = (self.corners[k], self.corners[(k + 1) % n]);
+        let side = normal.cross(to - from);
+        if side.dot(middle - from) < 0.0 { -side } else { side }
+    }
+
+    /// A part of this face that is more than a sliver of it.
+    fn piece(&self, corners: Vec<DVec3>) -> Option<Self> {
         let area = |corners: &[DVec3]| {
             let fan = corners.windows(2).skip(1).map(|x| (x[0] - corners[0]).cross(x[1] - corners[0]).length());
             fan.sum::<f64>()
         };
-        (part.len() > 2 && area(&part) > SLIVER * area(&self.corners)).then_some(Self { corners: part, normal: self.normal })
+        (corners.len() > 2 && area(&corners) > SLIVER * area(&self.corners)).then_some(Self { corners, normal: self.normal })
     }
 
     /// Force (N) and torque (N m) about the origin of `pose` of water whose surface is at z = `level` (m); `weight` is ρ g (N/m³).

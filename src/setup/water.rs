@@ -1,7 +1,7 @@
 //! Water of a scene: on the wet faces of blocks, and in the joints below them.
 //!
 //! ```text
-//! wet    = the face of a block that looks most against the water, less what other blocks cover of it
+//! wet    = the face of a block that looks most against the water, less what other blocks cover of it, the nearest first and none of it twice
 //! seam   = the bed of a block (of the lowest course, or of all), as the block above and the one below feel it
 //! ```
 
@@ -25,8 +25,8 @@ const ONE_PLANE: f64 = 1.0 - 1e-9;
 /// What the water does to a body, in the frame of the body.
 #[derive(Clone, Default)]
 struct Wet {
-    /// Faces under water, and with the sign −1 what is covered of them.
-    faces: Vec<(f64, Face)>,
+    /// Faces under water, without what is covered of them.
+    faces: Vec<Face>,
     seams: Vec<Seam>,
 }
 
@@ -39,24 +39,47 @@ struct Block {
     gap: f64,
 }
 
+/// A face and what stands before it.
+struct Looking<'a> {
+    face: &'a Face,
+    /// What nothing covers of it.
+    open: Vec<Face>,
+    /// What is covered of it, with the body and its face that do.
+    joints: Vec<(usize, Face, &'a Face)>,
+}
+
 impl Block {
     fn near(&self, other: &Self, gap: f64) -> bool {
         let ([low, high], [from, to]) = (self.corners, other.corners);
         (low - DVec3::splat(gap)).cmple(to).all() && from.cmple(high + DVec3::splat(gap)).all()
     }
 
-    /// Of each part the face that looks most along `way`, and the parts of it that `others` cover with the body that does.
-    fn looking<'a>(&'a self, way: DVec3, others: &'a [Self]) -> impl Iterator<Item = (&'a Face, Vec<(usize, Face, &'a Face)>)> {
+    /// Of each part the face that looks most along `way`.
+    fn looking<'a>(&'a self, way: DVec3, others: &'a [Self]) -> impl Iterator<Item = Looking<'a>> {
         self.parts.iter().enumerate().filter_map(move |(part, faces)| {
             let face = faces.iter().max_by(|a, b| a.normal.dot(way).total_cmp(&b.normal.dot(way)))?;
-            let mut covered = Vec::new();
+            let mut covers = Vec::new();
             for other in others.iter().filter(|other| self.near(other, self.gap)) {
                 let parts = other.parts.iter().enumerate().filter(|(k, _)| other.body != self.body || *k != part);
-                for cover in parts.flat_map(|(_, faces)| faces) {
-                    covered.extend(face.covered_by(cover, self.gap).map(|joint| (other.body, joint, cover)));
+                // what stands behind another part of its own stone is pushed by nothing, whether the hollow between them is dry or full
+                let gap = if other.body == self.body { f64::INFINITY } else { self.gap };
+                let looks = |cover: &&Face| face.before(cover) >= -self.gap && face.covered_by(cover, gap).is_some();
+                covers.extend(parts.flat_map(|(_, faces)| faces).filter(looks).map(|cover| (other.body, cover, gap)));
+            }
+            // blocks beside the one that covers may reach before the face by a little where joints lean
+            covers.sort_by(|a, b| face.before(a.1).abs().total_cmp(&face.before(b.1).abs()));
+            let mut found = Looking { face, open: vec![face.clone()], joints: Vec::new() };
+            for (body, cover, gap) in covers {
+                for piece in std::mem::take(&mut found.open) {
+                    let Some(joint) = piece.covered_by(cover, gap) else {
+                        found.open.push(piece);
+                        continue;
+                    };
+                    found.open.extend(piece.without(&joint));
+                    found.joints.push((body, joint, cover));
                 }
             }
-            Some((face, covered))
+            Some(found)
         })
     }
 }
@@ -130,8 +153,8 @@ pub(super) fn add_water(simulation: &mut Simulation, scene: &Scene, water: &Wate
             let level = water.level(0.5 * (from + to));
             for row in rows.iter_mut() {
                 let Some(wet) = row.entity.and_then(|entity| wet.get(&entity)) else { continue };
-                for (sign, face) in &wet.faces {
-                    let load = face.westergaard(&row.pose, [bed, level], sign * push);
+                for face in &wet.faces {
+                    let load = face.westergaard(&row.pose, [bed, level], push);
                     row.load.force += load.force;
                     row.load.torque += load.torque;
                 }
@@ -143,7 +166,7 @@ pub(super) fn add_water(simulation: &mut Simulation, scene: &Scene, water: &Wate
         let (level, weight) = (water.level(time), water.density * gravity_at(&gravity, time).length());
         for row in rows.iter_mut() {
             let Some(wet) = row.entity.and_then(|entity| wet.get(&entity)) else { continue };
-            let faces = wet.faces.iter().map(|(sign, face)| face.hydrostatic(&row.pose, level, sign * weight));
+            let faces = wet.faces.iter().map(|face| face.hydrostatic(&row.pose, level, weight));
             for load in faces.chain(wet.seams.iter().map(|seam| seam.uplift(&row.pose, level, weight))) {
                 row.load.force += load.force;
                 row.load.torque += load.torque;
@@ -170,12 +193,11 @@ fn wet(simulation: &Simulation, scene: &Scene, water: &WaterPressure, entities: 
             return Err(BuildError::Body { body: body.name.clone(), reason });
         };
         let wet = found.entry(entities[i]).or_default();
-        for (face, covered) in block.looking(-water.direction, &all) {
-            wet.faces.push((1.0, face.moved(&home(i))));
-            wet.faces.extend(covered.iter().map(|(_, joint, _)| (-1.0, joint.moved(&home(i)))));
+        for side in block.looking(-water.direction, &all) {
+            wet.faces.extend(side.open.iter().map(|face| face.moved(&home(i))));
         }
         if water.uplift != Uplift::None {
-            beds.extend(block.looking(DVec3::NEG_Z, &all).map(|(face, joints)| (block, face, joints)));
+            beds.extend(block.looking(DVec3::NEG_Z, &all).map(|bed| (block, bed.face, bed.joints)));
         }
     }
     beds.sort_by(|a, b| foot(a.1).total_cmp(&foot(b.1)));
@@ -201,7 +223,7 @@ fn wet(simulation: &Simulation, scene: &Scene, water: &WaterPressure, entities: 
                     press(block.body, joint.clone());
                 }
                 if scene.bodies[*other].motion == Motion::Dynamic {
-                    cover.covered_by(face, block.gap).into_iter().for_each(|below| press(*other, below));
+                    cover.covered_by(joint, block.gap).into_iter().for_each(|below| press(*other, below));
                 }
             }
         }

@@ -285,3 +285,38 @@ fn a_run_does_not_end_balanced_before_the_last_load_has_come() {
         assert!((from..from + 0.05).contains(&end), "{rest}: {end}");
     }
 }
+
+#[test]
+fn a_light_stone_under_a_heavy_load_off_its_middle_stays_where_it_is() {
+    // alone, the load would turn the stone by up to nine radians within a step
+    for (size, load, at, step) in [
+        ([0.3, 0.25, 0.1], 5e5, [0.06, 0.03], 2e-3),
+        ([0.4, 0.6, 0.5], 2e6, [0.14, 0.08], 1e-2),
+        ([0.002, 0.03, 0.003], 5.0, [0.0007, 0.004], 1e-3),
+    ] {
+        let text = format!(
+            "[time]\nstep = {step}\nend = {}\n[solver]\ntolerance = 1e-8\n[contact]\nmu = 0.5\n[[materials]]\nname = \"stone\"\ndensity = 2000\n\
+             [[bodies]]\nname = \"floor\"\nmotion = \"static\"\nshape = {{ kind = \"half_space\" }}\n\
+             [[bodies]]\nname = \"stone\"\nshape = {{ kind = \"cuboid\", size = [{}, {}, {}] }}\nposition = [0, 0, {}]\n\
+             [[load]]\nbodies = [\"stone\"]\nforce = [0, 0, {}]\nat = [{}, {}, {}]\n",
+            20.0 * step,
+            size[0],
+            size[1],
+            size[2],
+            0.5 * size[2],
+            -load,
+            at[0],
+            at[1],
+            size[2]
+        );
+        let mut built = build(&scene(&text)).unwrap();
+        let entity = built.entities[1];
+        let start = built.simulation.world().get::<BodyPose>(entity).unwrap().0;
+        for _ in 0..20 {
+            assert!(built.simulation.step().unwrap().converged);
+        }
+        let now = built.simulation.world().get::<BodyPose>(entity).unwrap().0;
+        let turn = (start.rotation.conjugate() * now.rotation).xyz().length();
+        assert!(turn < 1e-6 && now.position.distance(start.position) < 1e-6 * size[0], "{size:?}: {now:?}");
+    }
+}

@@ -3,6 +3,7 @@
 use drystone::diagnostics::collapse::{bisect, trial};
 use drystone::diagnostics::equilibrium::{Joint, JointForce, Structure, admissible};
 use drystone::io::scene::Scene;
+use drystone::io::scene::applied::AppliedLoad;
 use drystone::io::scene::loads::BaseMotion;
 use drystone::numerics::statics::Verdict;
 use glam::DVec3;
@@ -102,6 +103,25 @@ fn runs_of_a_bound_block_end_where_statics_say() {
             let found = trial(&loaded("", factor * expected * direction, arm, constant), factor).unwrap();
             assert_eq!(found.stands, stands, "{what} at {factor}: {found:?}");
         }
+    }
+}
+
+#[test]
+fn a_block_that_is_pulled_and_sheared_ends_on_the_line_of_mohr_in_statics_and_on_the_ellipse_in_runs() {
+    // the direction in which the two differ most
+    let pull = DVec3::new(COHESION * COHESION, 0.0, MU * TENSION * TENSION).normalize();
+    let (t, s) = (pull.z / TENSION, pull.x / COHESION);
+    let [line, ellipse] = [AREA / (s + MU * pull.z / COHESION), AREA / (t * t + s * s).sqrt()];
+    let ratio = (1.0 + (MU * TENSION / COHESION) * (MU * TENSION / COHESION)).sqrt();
+    assert!((ellipse / line / ratio - 1.0).abs() < 1e-12);
+    let pulled = |f: f64| loaded("", f * pull, FOOT, WEIGHT * DVec3::Z);
+    ends_at(line, "line", pulled);
+    for (factor, stands) in [(0.98, true), (1.02, false)] {
+        let mut scene = pulled(0.0);
+        let load =
+            AppliedLoad { at: Some(DVec3::ZERO), times: vec![0.0, 0.4], factors: vec![0.0, factor], ..AppliedLoad::new(1, ellipse * pull) };
+        scene.loads.push(load);
+        assert_eq!(trial(&scene, factor).unwrap().stands, stands, "{factor} of the ellipse");
     }
 }
 

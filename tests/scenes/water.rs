@@ -114,3 +114,59 @@ fn water_has_the_weight_of_the_gravity_that_acts() {
     assert!((full.y - 0.5 * 1000.0 * G * 1.5 * 1.5).abs() < 1e-3, "{full}");
     assert!((half - 0.5 * full).length() < 1e-3, "{half} {full}");
 }
+
+#[test]
+fn water_presses_once_where_joints_that_lean_do_not_meet_from_course_to_course() {
+    // two courses of two blocks each, 1 m deep; their upright joints lean by 45°, and that of the upper course lies 3 cm nearer to the water
+    let block = |name: &str, z: f64, wet: f64, dry: f64, lean: [f64; 2]| {
+        let corner = |k: usize| {
+            let (dry_side, upper) = (k & 1, k >> 2);
+            let x = [wet, dry][dry_side] + lean[dry_side] * upper as f64;
+            format!("[{x}, {}, {}]", 0.5 - (k >> 1 & 1) as f64, z + upper as f64)
+        };
+        let points: Vec<String> = (0..8).map(corner).collect();
+        format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"hull\", points = [{}] }}\n", points.join(", "))
+    };
+    let bodies = [
+        block("a", 0.0, 0.0, 2.0, [0.0, 1.0]),
+        block("b", 0.0, 2.0, 6.0, [1.0, 0.0]),
+        block("c", 1.0, 0.0, 2.97, [0.0, 1.0]),
+        block("d", 1.0, 2.97, 6.0, [1.0, 0.0]),
+    ]
+    .concat();
+    for uplift in ["none", "joints"] {
+        let text = format!(
+            "{HEAD}[[bodies]]\nname = \"floor\"\nshape = {{ kind = \"half_space\" }}\nmotion = \"static\"\n{bodies}\
+             [[water]]\nbodies = [\"a\", \"b\", \"c\", \"d\"]\nlevel = 1.9\nuplift = \"{uplift}\"\n"
+        );
+        let [_, _, weight] = measures(&text);
+        let thrust = 0.5 * 1000.0 * G * 1.9 * 1.9;
+        let lift = if uplift == "none" { 0.0 } else { 0.5 * 1000.0 * G * 1.9 * 6.0 };
+        let [force, _] = on_the_ground(&text, "floor");
+        assert!(
+            (force - DVec3::new(thrust, 0.0, lift - weight)).length() < 1e-6 * weight,
+            "{uplift}: {force} of {thrust}, {lift} − {weight}"
+        );
+    }
+}
+
+#[test]
+fn a_gallery_within_a_stone_adds_no_thrust() {
+    // along y through a dam of 3 m × 4 m, 1 m long, dry or full; and a notch that is open to the water, whose back is wet
+    for opening in
+        ["[1, \"-inf\", 1], [2, \"inf\", 2]", "[1, \"-inf\", 3], [2, \"inf\", \"inf\"]", "[\"-inf\", \"-inf\", 1], [1, \"inf\", 2]"]
+    {
+        for level in [1.5, 4.0] {
+            let text = format!(
+                "{HEAD}[[generate.buttress]]\nname = \"dam\"\nsize = [3, 1]\ncourses = 1\nheight = 4\nopenings = [{{ box = [{opening}] }}]\n\
+                 [[water]]\nbodies = [\"dam\"]\nlevel = {level}\n"
+            );
+            let [force, _] = on_the_ground(&text, "dam.ground");
+            let [thrust, weight] = [0.5 * 1000.0 * G * level * level, 2400.0 * G * 11.0];
+            assert!(
+                (force - DVec3::new(thrust, 0.0, -weight)).length() < 1e-6 * weight,
+                "{opening}, {level}: {force} of {thrust}, {weight}"
+            );
+        }
+    }
+}

@@ -124,7 +124,8 @@ pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
             return Ok(());
         }
         let midpoint = scheme.gyroscopic == Gyroscopic::Midpoint && locked == 0;
-        let torque = own_torque(body, h);
+        // what loads turn, reactions may hold: where the free rotation is known after the solution, spin and blow alone say what is fast
+        let torque = if follows(scheme) { body.frame.rotation.conjugate() * (body.blow.torque / h) } else { own_torque(body, h) };
         let fast = midpoint && wobble(old, i, h).max(wobble(old + h * torque / i, i, h)) > ONE_STEP;
         if !fast {
             match free_gyroscopic(scheme.gyroscopic, theta, old, torque, i, h) {
@@ -147,6 +148,11 @@ pub fn spin(body: &mut Body, scheme: &Scheme, pass: &Pass) -> Result<(), f64> {
         body.gyroscopic = i * (turn.angular - old) / h - own_torque(body, h);
     }
     Ok(())
+}
+
+/// Whether bodies that nothing holds go by their free rotation once the step is solved; beyond θ = ½ the θ-rule would lose the direction of R I ω.
+fn follows(scheme: &Scheme) -> bool {
+    scheme.treatment.theta() > 0.5 && scheme.gyroscopic == Gyroscopic::Midpoint
 }
 
 /// Torque and blow of the step as a mean torque in the axes of its frame.
@@ -289,8 +295,7 @@ impl Moved {
     fn advance(&mut self, slot: usize, body: &mut Body, scheme: &Scheme, (free, solution): (&[Twist], &[Twist]), nonlinear: bool) {
         let h = scheme.time_step;
         let cayley = uses_cayley(scheme.treatment, scheme.gyroscopic);
-        // beyond θ = ½ the θ-rule would lose the direction of R I ω
-        let follow = scheme.treatment.theta() > 0.5 && scheme.gyroscopic == Gyroscopic::Midpoint;
+        let follow = follows(scheme);
         let mut turn = None;
         (body.waits, body.returned) = (0.0, Velocity::default());
         if let Some(twist) = solution.get(body.row as usize) {
