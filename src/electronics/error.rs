@@ -52,6 +52,18 @@ pub enum CircuitError {
         /// What would do.
         needed: &'static str,
     },
+    /// Resistances too far apart for the digits of numbers.
+    #[error("{} has {} Ω and {} has {} Ω, further apart than numbers of sixteen digits can tell currents and voltages apart; \
+             a factor of {most:e} at most is needed (a connection without resistance is one node)",
+            .elements[0], .values[0], .elements[1], .values[1])]
+    Apart {
+        /// The elements of the smallest and the largest resistance.
+        elements: [String; 2],
+        /// Their values (Ω).
+        values: [f64; 2],
+        /// The largest factor between them.
+        most: f64,
+    },
     /// An element between a node and itself.
     #[error("{element} connects node {node:?} with itself; its ends need two nodes")]
     SameNode {

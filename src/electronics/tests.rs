@@ -369,6 +369,15 @@ fn faults_are_named() {
             c.capacitor("C", "a", "0", 1.0);
             c.resistor("R", "a", "b", 1.0);
         }),
+        (
+            "W has 0.000000000000001 Ω and R has 1000000 Ω, further apart than numbers of sixteen digits can tell currents and voltages apart; \
+             a factor of 1e18 at most is needed (a connection without resistance is one node)",
+            |c| {
+                c.resistor("R", "a", "0", 1e6);
+                c.resistor("W", "a", "b", 1e-15);
+                c.capacitor("C", "b", "0", 1e-6);
+            },
+        ),
         ("no element touches ground; call one node \"0\" or \"gnd\"", |c| {
             c.capacitor("C", "a", "b", 1.0);
             c.resistor("R", "a", "b", 1.0);
