@@ -9,11 +9,11 @@
 
 use std::sync::LazyLock;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use parry3d::transformation::try_convex_hull;
 
 use super::error::ShapeError;
-use crate::algebra::spatial::Pose;
+use crate::algebra::spatial::{Pose, diagonalize};
 
 /// A polygonal face.
 ///
@@ -78,6 +78,19 @@ pub struct Polyhedron {
     width: f64,
 }
 
+/// Thickness over length below which a body has none.
+const FLAT: f64 = 1e-9;
+/// Thickness over length below which a body is stretched to find its faces: the algorithm takes 5e-4 for flat, and 1e-6 for a body of four corners.
+const PLATE: f64 = 2e-3;
+
+/// The points along their principal axes, from their middle.
+fn principal(points: &[DVec3]) -> Vec<DVec3> {
+    let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+    let spread = points.iter().map(|&p| p - middle).fold(DMat3::ZERO, |sum, p| sum + DMat3::from_cols(p * p.x, p * p.y, p * p.z));
+    let turn = diagonalize(spread).1.inverse();
+    points.iter().map(|&p| turn * (p - middle)).collect()
+}
+
 impl Polyhedron {
     /// The convex hull of a set of points; points inside it and on its faces and edges are dropped.
     pub fn hull(points: &[DVec3]) -> Result<Self, ShapeError> {
@@ -94,7 +107,18 @@ impl Polyhedron {
             return Err(flat());
         }
         // In units of its own size, around its own centre: the tolerances below are then relative.
-        let unit: Vec<DVec3> = points.iter().map(|&p| (p - centre) / size).collect();
+        let mut unit: Vec<DVec3> = points.iter().map(|&p| (p - centre) / size).collect();
+        let turned = principal(&unit);
+        let (low, high) = bounds(turned.iter().copied());
+        let (middle, sides) = (0.5 * (low + high), high - low);
+        let thickness = sides.min_element() / sides.max_element();
+        if thickness < FLAT {
+            return Err(flat());
+        }
+        if thickness < PLATE {
+            // a stretched body has the same corners and faces
+            unit = turned.iter().map(|&p| (p - middle) / sides).collect();
+        }
         let (vertices, triangles) =
             try_convex_hull(&unit).map_err(|e| ShapeError::HullFailed { points: points.len(), reason: e.to_string() })?;
         let triangles: Vec<[usize; 3]> = triangles.iter().map(|t| t.map(|i| i as usize)).collect();
@@ -437,6 +461,31 @@ mod tests {
                 assert!(moved.iter().all(|v| face.normal.dot(*v) <= face.offset + 3e-15));
             }
         }
+    }
+
+    #[test]
+    fn plates_and_needles_are_hulls_however_thin_and_what_is_flat_is_none() {
+        let turn = Pose::new(DVec3::new(5.0, -3.0, 2.0), glam::DQuat::from_rotation_y(0.4) * glam::DQuat::from_rotation_x(1.1));
+        for thin in [1e-2, 1e-3, 3e-4, 1e-4, 1e-5] {
+            for h in [DVec3::new(0.3, 0.05, 0.3 * thin), DVec3::new(0.3 * thin, 0.3 * thin, 0.3)] {
+                for motion in [Pose::IDENTITY, turn] {
+                    let points: Vec<DVec3> = box_points(h).iter().map(|&p| motion.point(p)).collect();
+                    let hull = Polyhedron::hull(&points).unwrap();
+                    assert_eq!((hull.vertices.len(), hull.edges.len(), hull.faces.len()), (8, 12, 6), "{h}");
+                    let volume: f64 = (0..6).map(|f| hull.faces[f].offset * area(&hull, f) / 3.0).sum();
+                    let whole = 8.0 * h.x * h.y * h.z;
+                    assert!((volume / whole - 1.0).abs() < 1e-14 / (thin * thin), "{h}: {volume} {whole}");
+                }
+            }
+        }
+        let flat: Vec<DVec3> = box_points(DVec3::new(0.3, 0.05, 0.0)).iter().map(|&p| turn.point(p)).collect();
+        assert!(matches!(Polyhedron::hull(&flat), Err(ShapeError::FlatHull { points: 8 })));
+    }
+
+    fn area(hull: &Polyhedron, face: usize) -> f64 {
+        let corners: Vec<DVec3> = hull.face_vertices(face).collect();
+        let fan = corners.windows(2).skip(1).map(|x| (x[0] - corners[0]).cross(x[1] - corners[0]));
+        0.5 * fan.sum::<DVec3>().length()
     }
 
     #[test]
