@@ -254,15 +254,18 @@ pub(super) fn bounded_projection(mu: f64, most: f64, n: f64, t: f64) -> (f64, f6
     if s <= most { (s, scale) } else { (most, if t <= mu * most { 1.0 } else { mu * most / t }) }
 }
 
+/// Products that stand for quotients or roots in a comparison leave it to these where the sides are within rounding.
+pub(super) const NEARLY: f64 = 1.0 - 8.0 * f64::EPSILON;
+
 /// Nearest point of `{‖x_t‖ ≤ μ x_n}`; `x = (n, t1, t2)`.
 #[inline(always)]
 pub fn project_coulomb(mu: f64, x: &mut DVec3) {
     let (square, reach) = (x.y * x.y + x.z * x.z, mu * x.x);
-    // most are in the cone or in its polar: squares tell that, and roots take long
-    if x.x >= 0.0 && square <= reach * reach {
+    // most are well inside the cone or its polar: squares tell that, and roots take long
+    if x.x > 0.0 && square <= NEARLY * reach * reach {
         return;
     }
-    if x.x <= 0.0 && mu * mu * square <= x.x * x.x {
+    if x.x < 0.0 && mu * mu * square <= NEARLY * x.x * x.x {
         *x = DVec3::ZERO;
         return;
     }

@@ -22,6 +22,7 @@
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
+use super::admissible::NEARLY;
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities};
 use crate::algebra::lanes::Lanes;
 use crate::algebra::pieces::{Part, share};
@@ -90,7 +91,7 @@ impl Residual {
 pub fn contact_scale(h: f64, gravity: f64, approach: f64, size: f64) -> f64 {
     let speed = (2.0 * h * gravity).max(0.05 * approach);
     let usual = if size.is_finite() && size > 0.0 { 1e3 * speed.max(1e-3 * size) } else { return 1e3 * speed };
-    if usual * h > 4.0 * size { 4.0 * size / h } else { usual }
+    if usual * h > NEARLY * 4.0 * size { usual.min(4.0 * size / h) } else { usual }
 }
 
 /// Tolerances that the natural map may have of what the velocities ask for. In a pile these are its lowest contacts alone, as bodies that fall alike do
@@ -171,7 +172,7 @@ impl Sums {
     fn contact(&mut self, c: &Contact, r: DVec3, u: DVec3, shift: f64) {
         let shifted = DVec3::new(u.x + shift, u.y, u.z);
         let d = c.local.mean_diagonal();
-        let mut x = r - shifted * (1.0 / d);
+        let mut x = r - shifted / d;
         c.project(&mut x);
         let miss = d * (r - x).length_squared();
         self.scaled += miss;
@@ -224,10 +225,10 @@ impl Sums {
     /// Takes in ε² of one contact or block, given the square of the velocity that its reaction takes away, `D² |r|²`.
     #[inline(always)]
     fn miss(&mut self, epsilon2: f64, own2: f64, scale: f64, size: f64) {
-        // few are the largest so far: quotients only of those
+        // few may be the largest so far: quotients only of those
         let largest = |so_far: &mut f64, a: f64, b: f64| {
-            if a > *so_far * b {
-                *so_far = a / b;
+            if a > NEARLY * *so_far * b {
+                *so_far = so_far.max(a / b);
             }
         };
         self.violation = self.violation.max(epsilon2);

@@ -245,7 +245,7 @@ impl LocalOperator {
     /// Mean of the diagonal: the scalar that weighs this contact in e_s.
     #[inline(always)]
     pub fn mean_diagonal(&self) -> f64 {
-        (self.nn + self.tt[0] + self.tt[2]) * (1.0 / 3.0)
+        (self.nn + self.tt[0] + self.tt[2]) / 3.0
     }
 
     /// The reaction `(r_n, r_t1, r_t2)` that solves the contact exactly, `q` being the velocity without it.

@@ -103,7 +103,8 @@ impl RigidMass {
     /// `I⁻¹ m`
     #[inline(always)]
     pub fn inertia_times(&self, m: DVec3) -> DVec3 {
-        symmetric_times(&self.inverse_inertia, m)
+        let s = &self.inverse_inertia;
+        DVec3::new(s[0] * m.x + s[3] * m.y + s[4] * m.z, s[3] * m.x + s[1] * m.y + s[5] * m.z, s[4] * m.x + s[5] * m.y + s[2] * m.z)
     }
 
     /// Change of velocity by an impulse at `arm`.
@@ -113,27 +114,26 @@ impl RigidMass {
         v.angular += self.inertia_times(arm.cross(impulse));
     }
 
-    /// The six numbers of `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
+    /// `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
     #[inline(always)]
-    fn mobility(&self, arm: DVec3) -> [f64; 6] {
-        let (s, m, DVec3 { x, y, z }) = (&self.inverse_inertia, self.inverse_mass, arm);
+    fn mobility(&self, arm: DVec3) -> DMat3 {
+        let (s, DVec3 { x, y, z }) = (&self.inverse_inertia, arm);
         if s[0] == s[1] && s[1] == s[2] && s[3] == 0.0 && s[4] == 0.0 && s[5] == 0.0 {
             let k = s[0] * arm;
-            let along = k.dot(arm);
-            return [m.x + along - x * k.x, m.y + along - y * k.y, m.z + along - z * k.z, -y * k.x, -z * k.x, -z * k.y];
+            let square = DMat3::from_cols(arm * k.x, arm * k.y, arm * k.z);
+            return DMat3::from_diagonal(self.inverse_mass + k.dot(arm)) - square;
         }
-        // columns of I⁻¹ [a]×, their parts that the columns of [a]× do not multiply by zero
-        let [c1, c2] = [z * s[1] - y * s[5], z * s[5] - y * s[2]];
-        let [d0, d1, d2] = [x * s[4] - z * s[0], x * s[5] - z * s[3], x * s[2] - z * s[4]];
-        let [e0, e1, e2] = [y * s[0] - x * s[3], y * s[3] - x * s[1], y * s[4] - x * s[5]];
-        [m.x + (z * c1 - y * c2), m.y + (x * d2 - z * d0), m.z + (y * e0 - x * e1), z * d1 - y * d2, z * e1 - y * e2, x * e2 - z * e0]
+        // products with the zeros of [a]× left out: the rows of [a]ᵀ× I⁻¹, and its product with [a]×
+        let rows = Self::unpack(self.inverse_inertia);
+        let [sx, sy, sz] = [rows.x_axis, rows.y_axis, rows.z_axis];
+        let [a, b, c] = [z * sy - y * sz, x * sz - z * sx, y * sx - x * sy];
+        let column = |p: f64, q: f64, from: [usize; 2]| {
+            let [from, to] = from;
+            DVec3::new(p * a[from] + q * a[to], p * b[from] + q * b[to], p * c[from] + q * c[to])
+        };
+        let turned = DMat3::from_cols(column(z, -y, [1, 2]), column(-z, x, [0, 2]), column(y, -x, [0, 1]));
+        DMat3::from_diagonal(self.inverse_mass) + turned
     }
-}
-
-/// A symmetric matrix of [six numbers](RigidMass::pack) times a vector.
-#[inline(always)]
-pub(super) fn symmetric_times(s: &[f64; 6], m: DVec3) -> DVec3 {
-    DVec3::new(s[0] * m.x + s[3] * m.y + s[4] * m.z, s[3] * m.x + s[1] * m.y + s[5] * m.z, s[4] * m.x + s[5] * m.y + s[2] * m.z)
 }
 
 /// A system with any number of velocities and a symmetric positive mass matrix, see [`MixedProblem::push_general`].

@@ -1,12 +1,10 @@
 //! H, Ŵ⁻¹ and W of a problem, applied.
 
-use super::{
-    Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities, symmetric_times,
-};
+use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
 use crate::algebra::lanes::Lanes;
 use crate::algebra::pieces::{Part, share};
 use crate::numerics::{ProblemError, colours, contact::LocalOperator};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
 /// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
@@ -22,25 +20,25 @@ const PIECE: usize = 1024;
 fn prepare_contacts(contacts: &mut [Contact], first: usize, rigid: &[RigidMass], free: &[Twist]) -> Result<[f64; 3], ProblemError> {
     let (mut scaled, mut plain, mut judged) = (0.0, 0.0, 0.0);
     for (k, c) in contacts.iter_mut().enumerate() {
-        let mut m = [0.0; 6];
+        let mut m = DMat3::ZERO;
         for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
             if body != IMMOBILE {
-                m.iter_mut().zip(rigid[body as usize].mobility(arm)).for_each(|(m, own)| *m += own);
+                m += rigid[body as usize].mobility(arm);
             }
         }
         let (n, t1) = (c.normal, c.tangent);
         let t2 = n.cross(t1);
-        let [mn, m1, m2] = [n, t1, t2].map(|axis| symmetric_times(&m, axis));
+        let [mn, m1, m2] = [n, t1, t2].map(|axis| m * axis);
         let nn = n.dot(mn);
         c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
             .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {}", first + k), found: nn })?;
-        let inverse = 1.0 / c.local.mean_diagonal();
-        judged += c.scale * c.scale * inverse;
+        let weight = c.local.mean_diagonal();
+        judged += c.scale * c.scale / weight;
         let q = c.velocity(free);
         if q.x >= 0.0 {
             continue; // open without any reaction: a far neighbour must not make the residual look small
         }
-        scaled += q.length_squared() * inverse;
+        scaled += q.length_squared() / weight;
         plain += q.length_squared();
     }
     Ok([scaled, plain, judged])
