@@ -1,7 +1,7 @@
 """Reads the frames of two runs of one scene with VTK itself and compares them number by number: one written as .vtp files, the other as .vtkhdf.
 
     drystone run SCENE --out one
-    drystone run SCENE --set 'output.format="vtkhdf"' --out two          (the scene has an [output] table)
+    drystone run SCENE --set 'output.format="vtkhdf"' --out two
     pip install vtk numpy
     python docs/check_vtk.py one two
 """

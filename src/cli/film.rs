@@ -105,6 +105,7 @@ fn clear(directory: &Path) -> std::io::Result<()> {
 }
 
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
+    arguments.look.is_of_pixels("take stress or another colour, or draw one instant with `drystone picture --out FILE.svg`")?;
     use_threads(arguments.threads.map(usize::from))?;
     let (frames, camera) = frames(arguments)?;
     // one box and one scale of colours for all

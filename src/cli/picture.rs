@@ -1,6 +1,7 @@
 //! `drystone picture`.
 
 use super::progress::Progress;
+use super::report::SCENE_OF_RUN;
 use super::source::{Changes, check_length, instant, unbuilt, use_threads};
 use super::{DONE, Failure, NOT_FINITE, USAGE};
 use crate::diagnostics::joints::{JointState, joints};
@@ -82,6 +83,14 @@ impl Look {
         }
     }
 
+    /// Refuses what only elevations show.
+    pub(super) fn is_of_pixels(&self, cure: &str) -> Result<(), Failure> {
+        match self.colour {
+            Colour::Force => Err(Failure::new(USAGE, format!("--colour: forces of joints are drawn in elevations; {cure}"))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether contacts are needed.
     pub(super) fn shows_contacts(&self) -> bool {
         self.forces || matches!(self.colour, Colour::Stress | Colour::Coordination)
@@ -157,14 +166,12 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
             let cure = "take force or stress, leave it out, or write a PNG";
             return Err(Failure::new(USAGE, format!("--colour: the colours of an SVG are those of the states of joints; {cure}")));
         }
-        (false, Colour::Force) => {
-            return Err(Failure::new(USAGE, "--colour: forces of joints are drawn in elevations; give --out a name that ends in .svg"));
-        }
+        (false, _) => arguments.look.is_of_pixels("give --out a name that ends in .svg")?,
         _ => {}
     }
     let mut scene = arguments.changes.load_or_repeat(&arguments.scene)?;
     if let Some(at) = arguments.at {
-        scene.time.end = instant_of(&scene, at)?;
+        scene.time.end = instant_of(&scene, &arguments.scene, at)?;
     }
     check_length(&scene)?;
     use_threads(arguments.threads.map(usize::from))?;
@@ -173,11 +180,18 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
 }
 
 /// An instant of a scene: what comes after its end is asked for by mistake.
-fn instant_of(scene: &Scene, at: f64) -> Result<f64, Failure> {
+fn instant_of(scene: &Scene, asked: &str, at: f64) -> Result<f64, Failure> {
     let end = scene.time.end;
     if at > end + 0.5 * scene.time.step {
         let (at, end) = (format_number(at), format_number(end));
-        let cure = format!("name an instant until then, or let it last longer with --set time.end={at}");
+        // a run that is made again ends where its command says
+        let longer = match Path::new(asked) {
+            folder if folder.is_dir() && crate::scenes::find(asked).is_err() => {
+                format!("take {} with --set time.end={at}", folder.join(SCENE_OF_RUN).display())
+            }
+            _ => format!("let it last longer with --set time.end={at}"),
+        };
+        let cure = format!("name an instant until then, or {longer}");
         return Err(Failure::new(USAGE, format!("--at {at}: {} ends at {end} s\n  {cure}", scene.name)));
     }
     Ok(at)

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// JSON where joints have rows
     #[arg(long, value_name = "every=…", value_parser = interval)]
     export_problems: Option<Interval>,
-    /// Go on with a run that was saved into this directory; outputs continue there. With --tol to another tolerance, with --step in other steps;
+    /// Go on with a run that was saved into this directory; outputs continue there, and it is saved again at its end. With --tol to another tolerance, with --step in other steps;
     /// with one of these or another --until also a run that a rule of [stop] has ended
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
@@ -63,7 +63,7 @@ Examples:
   drystone run bead_pour --out pour --checkpoint every=0.1s
   drystone run block_wall --out wall --export-problems every=50
   drystone run --resume pour --until 2
-  drystone run --resume pour --until 2.2 --tol 1e-6";
+  drystone run --resume pour --until 2.2 --tol 1e-4";
 
 impl Arguments {
     /// Scene, changes and end.
@@ -284,8 +284,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     }
     progress.finish();
     let interrupted = stopped.is_none() && run.built.simulation.time() < end - 1e-9 * step && !ended(&run);
-    // also at the end, so that a later --until can go on from here
-    if let Some(directory) = directory.filter(|_| stopped.is_none() && arguments.checkpoint.is_some()) {
+    // also at the end, so that a later --until can go on from here; what goes on in its own folder is saved where its tables end
+    let keeps = arguments.checkpoint.is_some() || (run.resumed && own);
+    if let Some(directory) = directory.filter(|_| stopped.is_none() && keeps) {
         run.save(directory)?;
     }
     let nothing_done = run.resumed && stopped.is_none() && !interrupted && run.built.simulation.steps() == first;

@@ -17,6 +17,9 @@ const PLANE: (u32, u32) = (560, 420);
 const HEAD: u32 = 44;
 /// Width of a legend beside a wide panel: where names are short, and the most that it takes from the curves.
 const LEGEND: [i32; 2] = [200, 560];
+/// What a letter takes at most, and what the heading of a wide panel does.
+const LETTER: i32 = 7;
+const TITLE: i32 = 24;
 
 /// A named row of points `(x, y)`; where one is not finite the line has a hole.
 ///
@@ -178,7 +181,23 @@ fn set_in_rows(letters: impl Iterator<Item = usize>, width: i32) -> Vec<[i32; 2]
 
 /// Width of a legend beside a panel whose longest name has so many letters.
 fn beside(letters: usize) -> i32 {
-    (56 + 7 * letters as i32).clamp(LEGEND[0], LEGEND[1])
+    (56 + LETTER * letters as i32).clamp(LEGEND[0], LEGEND[1])
+}
+
+/// A text with its middle left out where it is longer than so many pixels.
+fn within(text: &str, pixels: i32) -> String {
+    let (letters, most) = (text.chars().count(), (pixels / LETTER).max(3) as usize);
+    if letters <= most {
+        return text.to_owned();
+    }
+    let end = most / 2;
+    text.chars().take(most - 1 - end).chain(['…']).chain(text.chars().skip(letters - end)).collect()
+}
+
+/// The power of ten by which values are drawn: the marks of an axis end at differences of 2e-16.
+fn lens(values: impl Iterator<Item = f64>) -> f64 {
+    let largest = values.filter(|x| x.is_finite()).fold(0.0, |most: f64, x| most.max(x.abs()));
+    if largest > 0.0 && largest < 1e-9 { 10f64.powi((-largest.log10().floor()).min(300.0) as i32) } else { 1.0 }
 }
 
 /// How many of so many names a legend beside a panel has; what it leaves out has a last row that tells so.
@@ -189,14 +208,19 @@ fn named(lines: usize) -> usize {
 
 /// A wide panel has its legend on the right, the other above.
 fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<B, Shift>, panel: &Panel, wide: bool) -> DrawResult {
-    let lines = panel.lines.iter().flat_map(|line| line.points.iter().copied());
-    let all: Vec<(f64, f64)> = lines.chain(panel.corners()).collect();
+    let points = || panel.lines.iter().flat_map(|line| line.points.iter().copied());
+    let pure = panel.corners().next().is_none();
+    let lens = if pure { (lens(points().map(|p| p.0)), lens(points().map(|p| p.1))) } else { (1.0, 1.0) };
+    let all: Vec<(f64, f64)> = points().map(|(x, y)| (lens.0 * x, lens.1 * y)).chain(panel.corners()).collect();
     let margin = if panel.map.is_some() { 0.0 } else { 0.05 };
     // an axis goes on where a line has holes
     let x_range = range(all.iter().map(|p| p.0).filter(|x| x.is_finite()), if wide { 0.0 } else { margin });
     let y_range = range(all.iter().filter(|p| p.0.is_finite()).map(|p| p.1).filter(|y| y.is_finite()), margin);
     // beside a map stands its scale
-    let letters = || panel.lines.iter().map(|line| line.name.chars().count());
+    let (broad, high) = (area.dim_in_pixel().0 as i32, area.dim_in_pixel().1 as i32);
+    let room = if wide { LEGEND[1] - 56 } else { broad - 76 - 50 };
+    let legends: Vec<String> = panel.lines.iter().map(|line| within(&line.name, room)).collect();
+    let letters = || legends.iter().map(|name| name.chars().count());
     let side = if wide {
         beside(letters().max().unwrap_or(0))
     } else if panel.map.is_some() {
@@ -204,12 +228,13 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     } else {
         18
     };
-    let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide, side) } else { (x_range, y_range) };
+    let title = if panel.title.is_empty() || !wide { 0 } else { TITLE };
+    let (x_range, y_range) = if panel.equal { equal_axes(x_range, y_range, wide, side, title) } else { (x_range, y_range) };
     let pixel = ((x_range.1 - x_range.0) / f64::from(SIZE.0), (y_range.1 - y_range.0) / f64::from(SIZE.1));
     let text = ("sans-serif", 14).into_font().color(&INK);
-    let names = set_in_rows(letters(), area.dim_in_pixel().0 as i32);
+    let names = set_in_rows(letters(), broad);
     let mut chart = ChartBuilder::on(area)
-        .margin_top(if wide { 8 } else { 33 + ROW * names.last().map_or(1, |at| at[1] + 1) })
+        .margin_top(if wide { 8 + title } else { 33 + ROW * names.last().map_or(1, |at| at[1] + 1) })
         .margin_right(side)
         .margin_left(14)
         .margin_bottom(4)
@@ -219,9 +244,9 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     chart
         .configure_mesh()
         .x_desc(&panel.x)
-        .y_desc(&panel.y)
-        .x_label_formatter(&|x| label(*x, x_range))
-        .y_label_formatter(&|y| label(*y, y_range))
+        .y_desc(within(&panel.y, high - 56 - title))
+        .x_label_formatter(&|x| label(x / lens.0, (x_range.0 / lens.0, x_range.1 / lens.0)))
+        .y_label_formatter(&|y| label(y / lens.1, (y_range.0 / lens.1, y_range.1 / lens.1)))
         .x_labels(if wide { 11 } else { 8 })
         .y_labels(if wide { 7 } else { 8 })
         .label_style(text.clone())
@@ -231,9 +256,7 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
         .draw()?;
     if let Some(map) = &panel.map {
         map.draw(&chart.plotting_area().clone())?;
-        let right = area.dim_in_pixel().0 as i32 - side + 14;
-        let height = area.dim_in_pixel().1 as i32;
-        map.draw_scale(area, [right, if wide { 34 } else { 62 }], height - if wide { 100 } else { 120 }, 0.0)?;
+        map.draw_scale(area, [broad - side + 14, if wide { 34 } else { 62 }], high - if wide { 100 } else { 120 }, 0.0)?;
     }
     let plane = chart.plotting_area().clone();
     let unit = f64::from(plane.dim_in_pixel().0) / (x_range.1 - x_range.0);
@@ -242,10 +265,16 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
     let heading = ("sans-serif", 17).into_font().style(FontStyle::Bold).color(&INK);
     area.draw(&Text::new(panel.title.clone(), (76, 8), heading))?;
     let legend = text.pos(Pos::new(HPos::Left, VPos::Center));
+    if !all.iter().any(|(x, y)| x.is_finite() && y.is_finite()) {
+        let (left, right) = (86, broad - side);
+        let middle = text.pos(Pos::new(HPos::Center, VPos::Center));
+        area.draw(&Text::new("no values to draw", ((left + right) / 2, high / 2), middle))?;
+    }
     for (k, (line, at)) in panel.lines.iter().zip(&names).enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
         let style = colour.stroke_width(if line.marked { 1 } else { 2 });
-        for stretch in line.points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
+        let points: Vec<(f64, f64)> = line.points.iter().map(|(x, y)| (lens.0 * x, lens.1 * y)).collect();
+        for stretch in points.split(|(x, y)| !(x.is_finite() && y.is_finite())).filter(|stretch| !stretch.is_empty()) {
             let shown = thin(stretch, pixel);
             if line.marked || shown.len() == 1 {
                 chart.draw_series(shown.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
@@ -264,14 +293,14 @@ fn draw_panel<B: DrawingBackend<ErrorType = std::io::Error>>(area: &DrawingArea<
             area.draw(&Circle::new((x + 13, y), 3, colour.filled()))?;
         }
         area.draw(&PathElement::new([(x, y), (x + 26, y)], style))?;
-        area.draw(&Text::new(line.name.clone(), (x + 34, y), legend.clone()))?;
+        area.draw(&Text::new(legends[k].clone(), (x + 34, y), legend.clone()))?;
     }
     Ok(())
 }
 
 /// Both ranges about their middles, so that a unit is as long along x as along y on the area that a panel leaves its curves.
-fn equal_axes(x: (f64, f64), y: (f64, f64), wide: bool, side: i32) -> ((f64, f64), (f64, f64)) {
-    let (size, above) = if wide { (SIZE, 56.0) } else { (PLANE, 102.0) };
+fn equal_axes(x: (f64, f64), y: (f64, f64), wide: bool, side: i32, title: i32) -> ((f64, f64), (f64, f64)) {
+    let (size, above) = if wide { (SIZE, 56.0 + f64::from(title)) } else { (PLANE, 102.0) };
     let sides = f64::from(side) + 86.0;
     let (width, height) = (f64::from(size.0) - sides, f64::from(size.1) - above);
     let unit = ((x.1 - x.0) / width).max((y.1 - y.0) / height);
@@ -329,7 +358,7 @@ fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
 pub(super) fn label(x: f64, (low, high): (f64, f64)) -> String {
     let size = (high - low).abs();
     if !(1e-4..1e6).contains(&size) {
-        return format!("{x:.1e}");
+        return if x == 0.0 { "0".to_owned() } else { format!("{x:.1e}") };
     }
     let decimals = (2.0 - size.log10()).ceil().clamp(0.0, 7.0) as usize;
     let text = format!("{x:.decimals$}");
@@ -373,6 +402,50 @@ mod tests {
         assert!(many.len() == 14 && many.iter().all(|(.., y)| *y < (HEAD + SIZE.1) as i32), "{many:?}");
     }
 
+    /// Texts of a chart of this panel, with their places.
+    fn texts(panel: Panel) -> Vec<(String, i32, i32)> {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("c.svg");
+        write_chart(&path, "a title", &[panel]).expect("drawn");
+        let svg = std::fs::read_to_string(&path).expect("there");
+        let texts = svg.split("<text").skip(1).map(|text| {
+            let of = |key: &str| text.split(&format!(" {key}=\"")).nth(1).and_then(|v| v.split('"').next()?.parse().ok());
+            let inner = text.split('>').nth(1).and_then(|t| t.split('<').next()).expect("a text");
+            (inner.trim().to_owned(), of("x").expect("a place"), of("y").expect("a place"))
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn the_heading_of_a_wide_panel_is_above_its_axes() {
+        let all = texts(Panel::new("x", "y", vec![Line::new("a", [(0.0, 0.0), (1.0, 2.0)])]).titled("a heading"));
+        let at = |name: &str| all.iter().find(|t| t.0 == name).expect("written").2;
+        assert!(at("a heading") + 20 < at("2"), "{all:?}");
+    }
+
+    #[test]
+    fn tiny_values_have_marks_and_none_are_told() {
+        let all = texts(Panel::new("x", "y", vec![Line::new("a", [(0.0, 0.0), (1e-4, 4e-20), (2e-4, -4e-20)])]));
+        for mark in ["2.0e-20", "0", "-4.0e-20", "0.0001"] {
+            assert!(all.iter().any(|t| t.0 == mark), "{mark}: {all:?}");
+        }
+        assert!(!all.iter().any(|t| t.0 == "no values to draw"));
+        let none = texts(Panel::new("x", "y", vec![Line::new("a", [(0.0, f64::NEG_INFINITY), (1.0, f64::NAN)])]));
+        assert!(none.iter().any(|t| t.0 == "no values to draw"), "{none:?}");
+    }
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(within("abcdefghij", 70), "abcdefghij");
+        assert_eq!(within("abcdefghijk", 70), "abcd…ghijk");
+        let name = "a_body_of_a_name_".repeat(8);
+        let all = texts(Panel::new("x", &format!("{name}.z [m]"), vec![Line::new(&name, [(0.0, 0.0), (1.0, 2.0)])]));
+        let long = |end: &str| all.iter().find(|t| t.0.contains('…') && t.0.ends_with(end)).expect("written").clone();
+        let (legend, axis) = (long("name_"), long("[m]"));
+        assert!(legend.1 + LETTER * legend.0.chars().count() as i32 <= SIZE.0 as i32, "{legend:?}");
+        assert!(LETTER * axis.0.chars().count() as i32 <= SIZE.1 as i32, "{axis:?}");
+    }
+
     #[test]
     fn every_chart_is_drawn_even_an_empty_or_spoilt_one() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -401,7 +474,7 @@ mod tests {
     #[test]
     fn equal_axes_have_units_of_one_length_and_hold_both_ranges() {
         for (x, y) in [((-10.0, 10.0), (-4.0, 4.0)), ((0.0, 1.0), (0.0, 7.0))] {
-            let (a, b) = equal_axes(x, y, false, 18);
+            let (a, b) = equal_axes(x, y, false, 18, 0);
             let holds = |(low, high): (f64, f64), (from, to): (f64, f64)| low <= from + 1e-12 && high >= to - 1e-12;
             assert!(holds(a, x) && holds(b, y), "{a:?} {b:?}");
             assert!(((a.1 - a.0) / 456.0 / ((b.1 - b.0) / 318.0) - 1.0).abs() < 1e-12, "{a:?} {b:?}");
@@ -430,5 +503,6 @@ mod tests {
         assert_eq!(label(1500.0, (0.0, 5000.0)), "1500");
         assert_eq!(label(-0.0, (-1.0, 1.0)), "0");
         assert_eq!(label(2e-7, (0.0, 1e-6)), "2.0e-7");
+        assert_eq!(label(0.0, (0.0, 1e-6)), "0");
     }
 }

@@ -1,5 +1,6 @@
 //! The course of a run as one SVG: energy, residual and penetration above each other against time.
 
+use super::chart::label;
 use crate::io::error::{OutputError, make_folder_of, replace_file};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -165,7 +166,7 @@ impl Panel {
 
     fn label(&self, y: f64) -> String {
         if !self.logarithmic {
-            return short(y);
+            return label(y, self.range);
         }
         if (y - y.round()).abs() < 1e-6 { format!("1e{}", y.round()) } else { String::new() }
     }
@@ -176,15 +177,8 @@ fn finite(curves: &[Curve]) -> impl Iterator<Item = f64> {
 }
 
 fn decimal_prefix(largest: f64) -> (f64, &'static str) {
-    let prefixes = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p")];
-    if largest == 0.0 { (1.0, "") } else { prefixes.into_iter().find(|&(factor, _)| largest >= factor).unwrap_or((1e-15, "f")) }
-}
-
-/// Three decimals at most, without closing zeros.
-fn short(x: f64) -> String {
-    let text = format!("{x:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    let prefixes = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"), (1e-15, "f")];
+    if largest == 0.0 { (1.0, "") } else { prefixes.into_iter().find(|&(factor, _)| largest >= factor).unwrap_or((1e-18, "a")) }
 }
 
 /// The finite stretches of a curve, each bucket of times reduced to its lowest and highest point.
@@ -243,7 +237,7 @@ fn draw_panel(
     chart
         .configure_mesh()
         .x_desc(if last { format!("time ({unit})") } else { String::new() })
-        .x_label_formatter(&|t| short(*t))
+        .x_label_formatter(&|t| label(*t, times))
         .y_label_formatter(&|y| panel.label(*y))
         .x_labels(11)
         .y_labels(7)
@@ -260,6 +254,10 @@ fn draw_panel(
         area.draw(&PathElement::new([(x, y), (x + 26, y)], line))?;
         area.draw(&Text::new(name.to_owned(), (x + 34, y), legend_style.clone()))
     };
+    if finite(&panel.curves).next().is_none() {
+        let middle = text.pos(Pos::new(HPos::Center, VPos::Center));
+        area.draw(&Text::new("no values to draw", ((72 + width - LEGEND) / 2, area.dim_in_pixel().1 as i32 / 2), middle))?;
+    }
     if let Some(level) = panel.level {
         let line = RGBColor(200, 30, 45).stroke_width(1);
         chart.draw_series(DashedLineSeries::new([(times.0, level), (times.1, level)], 6, 4, line))?;
@@ -319,6 +317,8 @@ mod tests {
         assert_eq!(Panel::linear("P", "m", vec![Curve::new("p", vec![0.0, 2.5e-6])]).title, "P (µm)");
         assert_eq!(Panel::linear("E", "J", vec![Curve::new("e", vec![-4e4, f64::NAN])]).title, "E (kJ)");
         assert_eq!(Panel::linear("E", "J", vec![Curve::new("e", vec![])]).title, "E (J)");
+        let tiny = Panel::linear("P", "m", vec![Curve::new("p", vec![0.0, 4.2e-22])]);
+        assert_eq!((tiny.title.as_str(), tiny.label(2e-4), tiny.label(0.0)), ("P (am)", "0.0002".to_owned(), "0".to_owned()));
     }
 
     #[test]

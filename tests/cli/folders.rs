@@ -73,6 +73,11 @@ fn the_folder_of_a_run_is_drawn_as_its_scene_with_its_settings() {
     assert!(of_run == of_scene, "the end of the run");
     assert!(of_run != picture("plain.png", &[&path, "--step", "1ms", "--at", "0.1"]), "the settings can be seen");
     assert!(of_run != picture("early.png", &[&out, "--at", "0.02"]));
+    // its end is that of its command, whatever is set
+    let late = output(&["picture", &out, "--at", "0.3", "--set", "time.end=0.3", "--out", "x.png"]);
+    let said = text(&late.stderr);
+    assert!(late.status.code() == Some(2) && said.contains("scene_of_run.toml with --set time.end=0.3"), "{said}");
+    picture("late.png", &[&format!("{out}/scene_of_run.toml"), "--at", "0.3", "--set", "time.end=0.3"]);
     // a folder without a run says what one holds
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
@@ -102,9 +107,9 @@ fn the_folder_of_a_run_that_was_resumed_is_drawn_as_if_it_had_not_been_broken_of
             std::fs::read(file).unwrap()
         };
         json(&[start, &["--until", "0.06", "--checkpoint", "every=0.02s", "--out", out]].concat());
-        json(&["--resume", out, "--until", "0.2"]);
         let elsewhere = folder.path().join("elsewhere").to_str().unwrap().to_owned();
         json(&["--resume", out, "--until", "0.1", "--out", &elsewhere]);
+        json(&["--resume", out, "--until", "0.2"]);
         assert!(picture("other.png", &[&elsewhere]) == picture("scene.png", &[start, &["--at", "0.1"]].concat()), "{elsewhere}");
         assert!(picture("run.png", &[out]) == picture("scene.png", &[start, &["--at", "0.2"]].concat()), "{out}");
         let again = json(&[&format!("{out}/scene_of_run.toml")]);

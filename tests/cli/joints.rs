@@ -188,8 +188,9 @@ fn a_film_has_numbered_frames_and_leaves_none_of_the_film_before() {
     assert_eq!(film("0.06", "64x48").len(), 4);
     std::fs::write(out.join("frame_mine.png"), "kept").unwrap();
     assert_eq!(film("0.02", "64x48"), ["frame_00000.png", "frame_00001.png", "frame_mine.png"]);
-    for (scene, every, code) in [("bead_stack", "0", 2), ("nosuch", "0.1", 3)] {
-        let refused = output(&["film", scene, "--every", every, "--out", out.to_str().unwrap()]);
+    for (scene, every, colour, code) in [("bead_stack", "0", "speed", 2), ("nosuch", "0.1", "speed", 3), ("bead_stack", "0.1", "force", 2)]
+    {
+        let refused = output(&["film", scene, "--every", every, "--colour", colour, "--out", out.to_str().unwrap()]);
         assert_eq!(refused.status.code(), Some(code));
         assert!(out.join("frame_00001.png").exists(), "the film before is lost");
     }

@@ -221,15 +221,31 @@ fn a_resumed_run_with_nothing_to_do_or_without_its_tables_says_so() {
         assert!(text(&there.stderr).contains("note: nothing was left to do"), "{}", text(&there.stderr));
     }
     // in its own folder a run looks for what it wrote, in another one it begins
-    let warnings = |more: &[&str]| json(&[&["--resume", &out, "--until", "0.3"], more].concat())["warnings"].to_string();
+    let warnings = |until: &str, more: &[&str]| json(&[&["--resume", &out, "--until", until], more].concat())["warnings"].to_string();
     let other = directory.path().join("other").to_str().unwrap().to_owned();
-    assert!(!warnings(&["--out", &other]).contains("begun anew"));
-    for name in ["steps.csv", "bodies.pvd"] {
+    assert!(!warnings("0.3", &["--out", &other]).contains("begun anew"));
+    for (name, at, until) in [("steps.csv", "0.2", "0.3"), ("bodies.pvd", "0.3", "0.4")] {
         std::fs::remove_file(file(name)).unwrap();
-        let told = warnings(&["--out", &out]);
-        assert!(told.contains(&format!("did not hold {name}: begun anew at 0.2 s")), "{told}");
+        let told = warnings(until, &["--out", &out]);
+        assert!(told.contains(&format!("did not hold {name}: begun anew at {at} s")), "{told}");
     }
-    assert!(!warnings(&[]).contains("begun anew"));
+    assert!(!warnings("0.5", &[]).contains("begun anew"));
+}
+
+#[test]
+fn a_run_that_went_on_goes_on_from_where_it_came_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (out, other) = (path("out"), path("other"));
+    json(&["bouncing_ball", "--until", "0.2", "--out", &out, "--checkpoint", "every=0.1s"]);
+    // into another folder it leaves its own as it was
+    json(&["--resume", &out, "--until", "0.3", "--out", &other]);
+    let said = |until: &str| text(&output(&["run", "--resume", &out, "--until", until]).stderr).to_owned();
+    assert!(said("0.2").contains("is saved at 0.2 s"));
+    json(&["--resume", &out, "--until", "0.4"]);
+    assert!(said("0.4").contains("is saved at 0.4 s"), "{}", said("0.4"));
+    let straight = json(&["bouncing_ball", "--until", "0.5"]);
+    assert_eq!(json(&["--resume", &out, "--until", "0.5"])["state_hash"], straight["state_hash"]);
 }
 
 #[test]
@@ -269,10 +285,10 @@ fn a_resumed_run_goes_on_in_the_steps_that_are_asked_for() {
     assert!(sweeps <= 2.0, "the reactions of the step before hold the wall: {sweeps} sweeps");
     assert!(on["speed_max"].as_f64().unwrap() < 1e-6, "{}", on["speed_max"]);
     // what was saved has the new step
-    let third = ["--resume", &out, "--until", "0.25", "--step", "1ms", "--checkpoint", "every=10ms"];
-    assert_eq!(json(&third)["steps"], 80 + 50);
-    let fourth = json(&["--resume", &out, "--until", "0.26"]);
-    assert!(fourth["steps"] == 80 + 60 && (fourth["time"].as_f64().unwrap() - 0.26).abs() < 1e-12, "{}", fourth["steps"]);
+    let third = ["--resume", &out, "--until", "0.35", "--step", "1ms", "--checkpoint", "every=10ms"];
+    assert_eq!(json(&third)["steps"], 100 + 50);
+    let fourth = json(&["--resume", &out, "--until", "0.36"]);
+    assert!(fourth["steps"] == 100 + 60 && (fourth["time"].as_f64().unwrap() - 0.36).abs() < 1e-12, "{}", fourth["steps"]);
     let auto = output(&["run", "--resume", &out, "--step", "auto"]);
     assert!(auto.status.code() == Some(2) && text(&auto.stderr).contains("--step"), "{}", text(&auto.stderr));
 }

@@ -464,7 +464,8 @@ fn dam_study(f: &mut Fields<'_>, scene: &Scene, dams: &[MadeDam]) -> Result<DamS
     let found = dams.iter().find(|d| named.as_ref().is_none_or(|n| *n == d.name));
     let Some(made) = found else {
         let known: Vec<&str> = dams.iter().map(|d| d.name.as_str()).collect();
-        return Err(f.error("found no such dam", format!("add a [[generate.dam]] table; known dams: {}", known.join(", "))));
+        let known = if known.is_empty() { String::new() } else { format!("; known dams: {}", known.join(", ")) };
+        return Err(f.error("found no such dam", format!("add a [[generate.dam]] table{known}")));
     };
     let ground = &scene.bodies[made.ground];
     Ok(DamStudy {
