@@ -1,33 +1,28 @@
 //! A meter that looks at every step of a run, and gives its summary at the end.
 
 use super::check::repeated;
+use super::figures::{bonds, crushing, energies, flows, late_inlets, penetrations, restitution_loss, surfaces};
 use super::grains::Packing;
 use super::measured::{of_measures, of_piles};
 use super::shaken::LastPart;
 use super::studies::{Forces, Momentum, momentum};
-use super::summary::{BondFigures, CrushingFigures, EnergySummary, FlowFigures, Summary, SurfaceFigures};
+use super::summary::Summary;
 use super::verdict::{Course, Watch};
 use super::warnings::{Choices, warnings};
 use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
-use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{Measure, PileTable, Scene, Study, Treatment};
-use crate::model::contact::Manifold;
-use crate::model::flow::{Flow, Inlet, Outlet};
+use crate::model::flow::{Inlet, Outlet};
 use crate::model::interaction::Interaction;
 use crate::model::newton_euler::{BodyName, BodyPose, Inertia, Velocity};
-use crate::model::surface::{Crossings, Passage};
 use crate::numerics::{Method, Status};
-use crate::simulation::{BondState, CrushingState, Simulation, StepReport};
+use crate::simulation::{Simulation, StepReport};
 use crate::topology::bodies::{Bodies, BodyRow};
 use bevy_ecs::name::Name;
-use bevy_ecs::prelude::{Component, Entity, With};
+use bevy_ecs::prelude::Entity;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Part of what is due that an inlet may lack.
-const LATE: f64 = 0.02;
 
 /// Steps over which forces are averaged at the end of a run.
 const LAST_STEPS: usize = 10;
@@ -537,133 +532,6 @@ fn held(report: &StepReport, simulation: &Simulation) -> Option<String> {
          locked; unlock it, or let the other body give way",
         report.step, report.time, worst.speed, d.x, d.y, d.z
     ))
-}
-
-/// Overlaps where bodies stand now; of a run that was interrupted those that its last step has seen.
-fn penetrations(simulation: &mut Simulation, summary: &mut Summary) {
-    // a run that is to end now does not wait for points that nobody has found yet
-    if !simulation.stop_asked() {
-        simulation.detect();
-    }
-    let world = simulation.world();
-    let (mut overlapping, mut sum) = (0, 0.0);
-    for &(.., entity) in world.resource::<Proximity>().pairs() {
-        let Some(manifold) = world.get::<Manifold>(entity) else { continue };
-        let depth = manifold.points.iter().fold(0.0, |worst: f64, touch| worst.max(-touch.gap));
-        if depth > 0.0 {
-            (overlapping, sum) = (overlapping + 1, sum + depth);
-            summary.penetration_max_m = summary.penetration_max_m.max(depth);
-        }
-    }
-    summary.penetration_mean_m = if overlapping > 0 { sum / f64::from(overlapping) } else { 0.0 };
-}
-
-/// What impacts took beyond their restitution (J), but for what those that are not over have still to give back.
-fn restitution_loss(simulation: &Simulation) -> f64 {
-    let world = simulation.world();
-    let points = world.resource::<Proximity>().pairs().iter().filter_map(|&(.., pair)| Some(&world.get::<Manifold>(pair)?.points));
-    let so_far: f64 = points.flatten().filter(|touch| touch.approach != DVec3::ZERO).map(|touch| touch.taken).sum();
-    let ([taken, due], [taken_now, due_now]) = (simulation.balance().impacts, simulation.impacts());
-    let owed = so_far - (taken_now - due_now);
-    due - taken - owed - simulation.balance().work.normal
-}
-
-fn energies(simulation: &Simulation) -> EnergySummary {
-    let (balance, work) = (simulation.balance(), simulation.balance().work);
-    EnergySummary {
-        kinetic_J: balance.energy.kinetic,
-        potential_J: balance.energy.potential,
-        normal_work_J: work.normal,
-        friction_work_J: work.friction,
-        rolling_work_J: work.rolling,
-        overlap_work_J: work.overlap,
-        joint_work_J: work.joints,
-        motor_work_J: work.motors,
-        crushing_work_J: work.crushing,
-        bond_work_J: work.bonds,
-        drive_work_J: work.drives,
-        load_work_J: work.loads,
-        adhesion_work_J: work.adhesion,
-        scheme_work_J: work.scheme,
-        impact_gain_J: balance.impact_gain,
-        friction_gain_J: balance.friction_gain,
-        edge_loss_J: balance.edge_loss,
-        rope_loss_J: balance.ropes,
-        spring_loss_J: balance.springs[0],
-        damper_loss_J: balance.springs[1],
-        impact_loss_J: balance.impacts[0] - balance.impacts[1],
-        restitution_loss_J: None,
-        outlet_J: balance.outlets.total(),
-        inlet_J: balance.inlets.total(),
-        balance_error: balance.error(),
-    }
-}
-
-fn bonds(simulation: &mut Simulation, turn_max_rad: f64) -> Option<BondFigures> {
-    let BondState { joints, damaged, broken, area, lost, released, stored } = simulation.bond_state();
-    let taken = -simulation.balance().work.bonds;
-    (joints > 0).then_some(BondFigures {
-        joints,
-        damaged,
-        broken,
-        area_m2: area,
-        lost_m2: lost,
-        released_J: released,
-        stored_J: stored,
-        loss_J: taken - stored - released,
-        turn_max_rad,
-    })
-}
-
-fn crushing(simulation: &Simulation) -> Option<CrushingFigures> {
-    let CrushingState { joints, crushed, area, lost, deepest } = simulation.crushing_state();
-    (joints > 0).then_some(CrushingFigures { joints, crushed, area_m2: area, lost_m2: lost, deepest_m: deepest })
-}
-
-/// Gates of a kind by name; their entities where they have none.
-fn flows<T: Component>(simulation: &mut Simulation) -> BTreeMap<String, FlowFigures> {
-    let world = simulation.world_mut();
-    let mut gates = world.query_filtered::<(Entity, &Flow, Option<&Name>), With<T>>();
-    let named = |(entity, flow, name): (Entity, &Flow, Option<&Name>)| {
-        let name = name.map_or_else(|| entity.to_string(), |name| name.as_str().to_owned());
-        (name, FlowFigures { count: flow.count, mass_kg: flow.mass })
-    };
-    gates.iter(world).map(named).collect()
-}
-
-/// Inlets that have given clearly less than their rate asks for, in order of their names.
-fn late_inlets(simulation: &mut Simulation) -> Vec<String> {
-    let world = simulation.world_mut();
-    let mut gates = world.query_filtered::<(Entity, &Flow, Option<&Name>), With<Inlet>>();
-    let named = |(entity, flow, name): (Entity, &Flow, Option<&Name>)| {
-        (name.map_or_else(|| entity.to_string(), |name| name.as_str().to_owned()), entity, *flow)
-    };
-    let mut gates: Vec<_> = gates.iter(world).map(named).collect();
-    gates.sort_by(|a, b| a.0.cmp(&b.0));
-    let late = |(name, entity, flow): (String, Entity, Flow)| {
-        let (behind, grain) = (simulation.inlet_behind(entity), flow.mass / flow.count.max(1) as f64);
-        let due = flow.mass + behind;
-        (behind > LATE * due && behind > 3.0 * grain).then(|| {
-            format!(
-                "the inlet {name} has given {:.3e} kg of the {due:.3e} kg that its rate asks for, as its box was not free: give it a larger box, \
-                 or its grains a velocity that takes them out of it",
-                flow.mass
-            )
-        })
-    };
-    gates.into_iter().filter_map(late).collect()
-}
-
-/// Surfaces by name; their entities where they have none.
-fn surfaces(simulation: &mut Simulation) -> BTreeMap<String, SurfaceFigures> {
-    let world = simulation.world_mut();
-    let mut surfaces = world.query::<(Entity, &Crossings, Option<&Name>)>();
-    let figures = |passage: &Passage| FlowFigures { count: passage.count, mass_kg: passage.mass };
-    let named = |(entity, passed, name): (Entity, &Crossings, Option<&Name>)| {
-        let name = name.map_or_else(|| entity.to_string(), |name| name.as_str().to_owned());
-        (name, SurfaceFigures { forward: figures(&passed.forward), back: figures(&passed.back) })
-    };
-    surfaces.iter(world).map(named).collect()
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -8,6 +8,7 @@ pub mod convergence;
 #[cfg(feature = "lens")]
 pub mod equilibrium;
 pub mod fields;
+mod figures;
 pub mod forecast;
 pub mod grains;
 pub mod joints;
