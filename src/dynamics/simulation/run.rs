@@ -224,6 +224,7 @@ impl Simulation {
         self.note_places();
         self.move_bodies(blows)
     }
+        self.measure_impulses();
 
     /// Checks a scheme that was written by hand since the last step.
     pub(super) fn check_scheme(&self) -> Result<(), SimulationError> {
@@ -384,7 +385,9 @@ impl Simulation {
         if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
             return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
         }
-        self.world.resource_mut::<Clock>().last = self.time_step();
+        let h = self.time_step();
+        let clock = self.world.resource_mut::<Clock>().into_inner();
+        (clock.last, clock.measure) = (h, h);
         let report = self.certify(settled);
         let mut phases = self.world.resource_mut::<Phases>();
         phases.mark(Phase::Certificate);

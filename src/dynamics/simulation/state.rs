@@ -257,7 +257,7 @@ impl Simulation {
             .collect();
         let blows = self.waiting.iter().filter_map(|&(body, blow)| Some((named.iter().position(|&e| e == body)?, blow))).collect();
         let world = &self.world;
-        let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        let (clock, scheme) = (Clock { measure: 0.0, ..*world.resource::<Clock>() }, *world.resource::<Scheme>());
         let next_slot = world.resource::<Slots>().bound();
         let solver = world.resource::<Solver>().workspace.memory.clone();
         SavedState {
@@ -363,7 +363,7 @@ impl Simulation {
         let world = self.world_mut();
         let of_systems = state.systems.iter().filter_map(|system| system.slot);
         world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot).chain(of_systems));
-        world.insert_resource(Clock { chosen, ..state.clock });
+        world.insert_resource(Clock { chosen, measure: state.scheme.time_step, ..state.clock });
         world.insert_resource(state.scheme);
         world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;
