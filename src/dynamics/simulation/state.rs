@@ -352,7 +352,7 @@ impl Simulation {
             }
         }
         self.waiting = state.blows.iter().filter_map(|&(place, blow)| Some((*bodies.get(place)?, blow))).collect();
-        self.balance = state.balance;
+        (self.balance, self.gravity) = (state.balance, state.scheme.gravity);
         if state.clock.step > 0 {
             self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
         }
