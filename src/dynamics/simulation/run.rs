@@ -225,13 +225,13 @@ impl Simulation {
         self.arm(before == left && left == self.population());
         self.check_settings()?;
         self.take_up_gravity();
+        self.measure_impulses();
         self.schedules.graph.run(&mut self.world);
         self.start_tables()?;
         self.choose_step(blows);
         self.note_places();
         self.move_bodies(blows)
     }
-        self.measure_impulses();
 
     /// Checks a scheme that was written by hand since the last step.
     pub(super) fn check_scheme(&self) -> Result<(), SimulationError> {

@@ -13,6 +13,7 @@ use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
 use crate::cluster::systems::Traces;
 use crate::cluster::{Probe, Trace};
 use crate::geometry::systems::{Collider, Proximity};
+use crate::model::birth::{Birth, rank};
 use crate::model::bond::{Bond, BondPoint};
 use crate::model::contact::{Manifold, Touch};
 use crate::model::crushing::{CrushingJoint, CrushingJoints};
@@ -188,8 +189,7 @@ impl Fnv {
 /// Entities with a component `T`, in order of birth.
 pub(super) fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
     let mut found: Vec<Entity> = world.query_filtered::<Entity, With<T>>().iter(world).collect();
-    // by index: entities themselves sort the other way round
-    found.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
+    found.sort_by_key(|&e| rank(world.get::<Birth>(e), e));
     found
 }
 
