@@ -16,7 +16,7 @@ use drystone::model::newton_euler::{AppliedForce, BodyPose, Inertia, Locks, Moti
 use drystone::model::relation::LagrangianLinear;
 use drystone::model::scheme::{Clock, Scheme};
 use drystone::numerics::auto::Auto;
-use drystone::simulation::{AutoStep, Body, Event, Handle, Simulation, SimulationError, StepSet};
+use drystone::simulation::{AutoStep, Balance, Body, Event, Handle, Simulation, SimulationError, StepSet};
 use drystone::topology::bodies::{Bodies, Slot};
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
@@ -284,6 +284,41 @@ fn components_may_change_between_steps_and_hold_at_the_next() -> Fallible {
     sim.world_mut().entity_mut(block).insert(Motion::Kinematic(std::sync::Arc::new(|_| (DVec3::Y, DVec3::ZERO))));
     sim.run_until(sim.time() + 0.1)?;
     assert!((place(&sim, block) - at - DVec3::Y * 0.1).length() < 1e-9);
+    Ok(())
+}
+
+#[test]
+fn a_change_of_gravity_is_work_of_loads_however_it_is_made() -> Fallible {
+    let tilted = DVec3::new(3.0, 0.0, -9.0);
+    type Change = fn(&mut Simulation, DVec3) -> Result<(), SimulationError>;
+    let ways: [Change; 4] = [
+        |sim, g| sim.at(0.2, Event::Gravity(g)).map(drop),
+        |sim, g| sim.set_scheme(Scheme { gravity: g, ..*sim.scheme() }),
+        |sim, g| {
+            sim.world_mut().resource_mut::<Scheme>().gravity = g;
+            Ok(())
+        },
+        |sim, g| {
+            let switch = move |_: f64, world: &mut World| world.resource_mut::<Scheme>().gravity = g;
+            sim.every(0.1, switch).map(drop)
+        },
+    ];
+    for change in ways {
+        // what is chosen before the first step is no change
+        let mut sim = Simulation::new(Scheme { gravity: DVec3::Y, ..Scheme::default() })?;
+        sim.set_scheme(Scheme { gravity: DVec3::NEG_Z, ..*sim.scheme() })?;
+        sim.world_mut().resource_mut::<Scheme>().gravity = Scheme::default().gravity;
+        floor(&mut sim)?;
+        ball(&mut sim, DVec3::new(4.0, 0.0, 0.5))?;
+        sim.run_until(0.1)?;
+        let start = sim.balance().energy.total() - sim.balance().work.total();
+        sim.run_until(0.2)?;
+        change(&mut sim, tilted)?;
+        sim.run_until(0.6)?;
+        let Balance { energy, work, .. } = *sim.balance();
+        assert!((energy.total() - work.total() - start).abs() < 1e-9 * energy.total().abs(), "{energy:?}, {work:?}, {start} J");
+        assert!(sim.balance().error() < 1e-12);
+    }
     Ok(())
 }
 

@@ -161,7 +161,7 @@ impl Packing {
     pub fn update(&mut self, simulation: &Simulation) {
         let world = simulation.world();
         let cell = world.resource::<Scheme>().cell;
-        let h = world.resource::<Clock>().last;
+        let Clock { last: h, measure, .. } = *world.resource::<Clock>();
         let Self { grains, links, joints, .. } = self;
         self.cell = cell;
         grains.clear();
@@ -205,7 +205,7 @@ impl Packing {
                     continue;
                 }
                 let centre = |slot: u32| rows.get(slot as usize).map_or(DVec3::ZERO, |row| row.pose.position);
-                links.extend(pair.forces(&manifold.points, h).map(|(touch, force)| {
+                links.extend(pair.forces(&manifold.points, measure).map(|(touch, force)| {
                     let [one, two] = pair.places(touch);
                     let arms = [one - centre(slots[0]), two - centre(slots[1])];
                     Link { grains, slots, arms, normal: touch.normal, force, bonded: false }
@@ -215,7 +215,7 @@ impl Packing {
         if let Some(mut parts) = world.try_query_filtered::<&Interaction, With<OfBodies>>() {
             let number =
                 |part: &Interaction, k: usize| part.systems.get(k).and_then(|&e| *numbers.get(world.get::<Slot>(e)?.0 as usize)?);
-            let borne = parts.iter(world).map(|part| ([number(part, 0), number(part, 1)], force_in(part) / h));
+            let borne = parts.iter(world).map(|part| ([number(part, 0), number(part, 1)], force_in(part) / measure));
             joints.extend(borne.filter(|(grains, force)| *grains != [None; 2] && *force > 0.0));
             // whatever the order of the world, the sum is the same
             joints.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));

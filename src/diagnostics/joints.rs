@@ -118,7 +118,7 @@ impl JointState {
 /// ```
 pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pose>]) -> Vec<JointState> {
     let world = simulation.world();
-    let h = world.resource::<Clock>().last;
+    let Clock { last: h, measure, .. } = *world.resource::<Clock>();
     if h <= 0.0 {
         return Vec::new();
     }
@@ -142,7 +142,7 @@ pub fn joints(simulation: &Simulation, entities: &[Entity], starts: &[Option<Pos
             left = rest;
             let pull = pair.pull(&manifold.points);
             let force = |touch: &Touch| {
-                let push = if carries(touch) { touch.reaction / h } else { DVec3::ZERO };
+                let push = if carries(touch) { touch.reaction / measure } else { DVec3::ZERO };
                 push - pull(touch) * touch.normal
             };
             let loaded: Vec<(DVec3, DVec3)> = face.into_iter().map(|t| (place(t), force(t))).collect();
@@ -342,13 +342,13 @@ fn hull(points: &[DVec2]) -> Vec<DVec2> {
 /// ```
 pub fn block_stresses(simulation: &Simulation, entities: &[Entity]) -> Vec<(usize, DMat3)> {
     let world = simulation.world();
-    let h = world.resource::<Clock>().last;
+    let measure = world.resource::<Clock>().measure;
     let mut sums: BTreeMap<Entity, DMat3> = BTreeMap::new();
     for &(.., entity) in world.resource::<Proximity>().pairs() {
         let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
         for (body, sign) in pair.bodies.into_iter().zip([1.0, -1.0]) {
             let Some(pose) = world.get::<BodyPose>(body).filter(|_| world.get::<Inertia>(body).is_some()) else { continue };
-            for (touch, force) in pair.forces(&manifold.points, h) {
+            for (touch, force) in pair.forces(&manifold.points, measure) {
                 let [one, two] = touch.places();
                 let (force, arm) = (sign * force, pose.0.position - 0.5 * (one + two));
                 *sums.entry(body).or_insert(DMat3::ZERO) += DMat3::from_cols(force * arm.x, force * arm.y, force * arm.z);

@@ -5,6 +5,7 @@ use crate::geometry::systems::Proximity;
 use crate::io::scene::model::{DamStudy, InclineStudy};
 use crate::model::contact::{ContactPair, Manifold};
 use crate::model::newton_euler::{BodyPose, Inertia, Velocity};
+use crate::model::scheme::Clock;
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
@@ -122,7 +123,7 @@ impl Record {
 fn base_forces(study: &DamStudy, entities: &[Entity], simulation: &Simulation, forces: &mut Forces) {
     let (Some(&lowest), Some(&ground)) = (study.courses.first().and_then(|&i| entities.get(i)), entities.get(study.ground)) else { return };
     let world = simulation.world();
-    let h = simulation.time_step();
+    let h = world.resource::<Clock>().measure;
     let up = -simulation.scheme().gravity.try_normalize().unwrap_or(DVec3::NEG_Z);
     for &(.., entity) in world.resource::<Proximity>().pairs() {
         let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };

@@ -217,7 +217,7 @@ pub struct Snapshot<'a> {
     pub step: u64,
     /// Time reached (s).
     pub time: f64,
-    /// Length of the last step (s), over which impulses were given; 0 before the first.
+    /// Length of step (s) over which impulses are forces; 0 before the first.
     pub step_size: f64,
     /// All bodies, by ascending `id`.
     pub bodies: &'a [BodyView],

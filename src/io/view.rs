@@ -107,7 +107,7 @@ impl Window {
             });
         }
         if simulation.steps() > 0 {
-            let h = world.resource::<Clock>().last;
+            let Clock { last: h, measure, .. } = *world.resource::<Clock>();
             for &(.., entity) in world.resource::<Proximity>().pairs() {
                 let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
                 let [Some(&body1), Some(&body2)] = pair.bodies.map(|body| self.numbers.get(&body)) else { continue };
@@ -122,14 +122,14 @@ impl Window {
                 let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
                 let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
                 let views = borne.map(|touch| {
-                    let view = contact([body1, body2], pair.law.mu, touch, h * pull(touch));
+                    let view = contact([body1, body2], pair.law.mu, touch, measure * pull(touch));
                     let [point1, point2] = [view.point1 + homes[0], view.point2 + homes[0]];
                     ContactView { point1, point2, shift, ..view }
                 });
                 self.contacts.extend(views);
             }
         }
-        let step_size = if simulation.steps() > 0 { world.resource::<Clock>().last } else { 0.0 };
+        let step_size = if simulation.steps() > 0 { world.resource::<Clock>().measure } else { 0.0 };
         Snapshot { step: simulation.steps(), time: simulation.time(), step_size, bodies: &self.bodies, contacts: &self.contacts }
     }
 

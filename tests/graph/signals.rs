@@ -3,13 +3,14 @@
 use super::Fallible;
 use super::ties::{moreau_jean, weightless};
 use drystone::geometry::Shape;
+use drystone::model::contact::{ContactPair, Manifold};
 use drystone::model::dynamical_system::Lagrangian;
 use drystone::model::interaction::Interaction;
 use drystone::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec};
 use drystone::model::law::Law;
 use drystone::model::newton_euler::{BodyPose, GravityScale, Velocity};
 use drystone::model::relation::LagrangianLinear;
-use drystone::model::scheme::{Drift, Scheme, Treatment};
+use drystone::model::scheme::{Clock, Drift, Scheme, Treatment};
 use drystone::model::signal::{BodyQuantity, JointQuantity, TotalQuantity};
 use drystone::simulation::{Body, JointState, Signal, Simulation};
 use glam::DVec3;
@@ -52,6 +53,47 @@ fn turns_of_a_joint_are_counted_and_its_force_holds_the_weight() -> Fallible {
         assert!((row[5] - 0.5 * 0.2 * 100.0).abs() < 1e-7 && (row[8] + 19.62).abs() < 1e-6, "{row:?}");
         assert!((row[6] - (5.0 * t).sin()).abs() < 1e-6 || (row[6] + (5.0 * t).sin()).abs() < 1e-6, "{row:?}");
         assert!((row[7] - 10.0).abs() < 1e-9);
+    }
+    Ok(())
+}
+
+/// A stone on a hinge without gravity, which swings a ball along in its pocket: its joint and the pair that they are.
+fn sling(speed: f64) -> Fallible<(Simulation, [bevy_ecs::entity::Entity; 2])> {
+    let mut sim = Simulation::new(Scheme { gravity: DVec3::ZERO, ..Scheme::default() })?;
+    let at = |x: f64| (DVec3::X * x, DVec3::Y * x * speed);
+    let (arm, ball) = (at(0.1), at(0.08));
+    let pocket = Body::new(Shape::cuboid(DVec3::splat(0.01))?).mass(2.0).at(arm.0).moving(arm.1).spinning(DVec3::Z * speed);
+    let pocket = sim.spawn_body(pocket)?;
+    let ball = sim.spawn_body(Body::new(Shape::ball(0.01)?).mass(0.5).at(ball.0).moving(ball.1).spinning(DVec3::Z * speed))?;
+    let hinge = sim.add_joint(pocket, None, &JointSpec::new(JointKind::Revolute))?;
+    Ok((sim, [ball, hinge[0]]))
+}
+
+#[test]
+fn forces_are_those_of_steps_in_parts_and_stay_where_the_time_step_changes() -> Fallible {
+    let pushes = |sim: &Simulation, ball| sim.value(Signal::Body(ball, BodyQuantity::ContactX)).map(f64::abs);
+    let of_pair = |sim: &mut Simulation| {
+        let (h, world) = (sim.world().resource::<Clock>().measure, sim.world_mut());
+        let mut pairs = world.query::<(&ContactPair, &Manifold)>();
+        pairs.iter(world).flat_map(|(pair, points)| pair.forces(&points.points, h)).map(|(_, force)| force.x.abs()).sum::<f64>()
+    };
+    let held = |sim: &Simulation, hinge| JointState::of(sim.world(), hinge).map_or(0.0, |joint| joint.force);
+    for (speed, parts) in [(100.0, 1), (300.0, 2), (800.0, 4)] {
+        let (mut sim, [ball, hinge]) = sling(speed)?;
+        sim.step()?;
+        assert_eq!(sim.step()?.parts, parts);
+        let (push, force) = (pushes(&sim, ball)?, held(&sim, hinge));
+        // m ω² r and what the ball adds, to the first order in the turn of a part
+        let needed = 2.0 * 0.1 * speed * speed + push;
+        assert!((force - needed).abs() < 0.1 * needed, "{speed} rad/s: {force} N, not {needed}");
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
+        for h in [1e-3, 2e-4, 3e-3] {
+            sim.set_scheme(Scheme { time_step: h, ..*sim.scheme() })?;
+            let now = [pushes(&sim, ball)?, of_pair(&mut sim), held(&sim, hinge)];
+            assert!(same(now[0], push) && same(now[1], push) && same(now[2], force), "{h} s: {now:?}, not {push} and {force}");
+        }
+        sim.world_mut().resource_mut::<Scheme>().time_step = 1e-3;
+        assert!(same(held(&sim, hinge), force), "written by hand");
     }
     Ok(())
 }

@@ -116,3 +116,32 @@ fn an_oblique_impact_rebounds_as_fast_as_its_restitution_says_under_every_law_of
     }
     Ok(())
 }
+
+#[test]
+fn friction_may_become_exact_within_a_run() -> Result<(), Box<dyn std::error::Error>> {
+    let build = || -> Result<_, Box<dyn std::error::Error>> {
+        let mut sim = Simulation::new(Scheme { friction: Friction::Lagged, ..Scheme::default() })?;
+        sim.set_laws(ContactLaws::uniform(CoulombImpact { mu: 0.5, ..CoulombImpact::default() }))?;
+        let mut bodies = vec![sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?];
+        for k in 0..6 {
+            let (x, z) = (0.01 * f64::from(k), 0.1 + 0.2 * f64::from(k));
+            let cube = Body::new(Shape::cuboid(DVec3::splat(0.1))?).at(DVec3::new(x, 0.0, z)).moving(DVec3::X * f64::from(k));
+            bodies.push(sim.spawn_body(cube)?);
+        }
+        Ok((sim, bodies))
+    };
+    let exact = |sim: &mut Simulation| sim.set_scheme(Scheme { friction: Friction::Exact, ..*sim.scheme() });
+    let (mut straight, bodies) = build()?;
+    straight.advance(50)?;
+    let (mut fresh, own) = build()?;
+    fresh.restore(&straight.save(&bodies), &own)?;
+    for sim in [&mut straight, &mut fresh] {
+        exact(sim)?;
+        for _ in 0..150 {
+            let report = sim.step()?;
+            assert!(report.converged && report.lagged.is_none(), "{report:?}");
+        }
+    }
+    assert_eq!(straight.state_hash(), fresh.state_hash());
+    Ok(())
+}

@@ -5,9 +5,10 @@
 
 use super::problem::StepProblem;
 use crate::cluster::adopted::{Adopted, Guest, Place, Tie, fits};
-use crate::cluster::systems::{birth, called, mark};
+use crate::cluster::systems::{called, mark};
 use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::Pass;
+use crate::model::birth::{Birth, rank};
 use crate::model::dynamical_system::Lagrangian;
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, Lodger, OfBodies};
@@ -45,8 +46,10 @@ pub fn adopt(
     systems: Query<(Entity, &Lagrangian, &Integrator, Option<&Name>), With<OfBodies>>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
     lodgers: Query<(Entity, &Integrator, Option<&Name>), With<Lodger>>,
+    births: Query<&Birth>,
     mut adopted: ResMut<AdoptedSystems>,
 ) {
+    let birth = |entity: Entity| rank(births.get(entity).ok(), entity);
     let AdoptedSystems { adopted, error } = &mut *adopted;
     *error = None;
     let theta = scheme.treatment.theta();

@@ -25,9 +25,10 @@ use super::problem::{Solver, StepProblem};
 use super::rows::SUM;
 use super::touched::Way;
 use crate::algebra::spatial::Pose;
-use crate::cluster::systems::{birth, called};
+use crate::cluster::systems::called;
 use crate::integrator::moreau_jean::advance;
 use crate::integrator::systems::Pass;
+use crate::model::birth::{Birth, rank};
 use crate::model::bond::Bond;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::joint::{Coordinate, Freedom, MAX_JOINT_ROWS, TwistRow};
@@ -121,8 +122,9 @@ pub fn assemble_blocks(
     (clock, mut adopted, mut forces): (Res<Clock>, ResMut<AdoptedSystems>, ResMut<UserForces>),
     mut step: ResMut<StepProblem>,
     interactions: Query<(Entity, &Interaction, Option<&Name>), With<OfBodies>>,
-    bonds: Query<(Entity, &Bond)>,
+    (bonds, births): (Query<(Entity, &Bond)>, Query<&Birth>),
 ) {
+    let born = |entity: Entity| (rank(births.get(entity).ok(), entity), entity);
     let mut order = std::mem::take(&mut step.order);
     let StepProblem { problem, answer, joints, last_joints, left_out, carried, fed, touched, .. } = &mut *step;
     let AdoptedSystems { adopted, error: not_adopted } = &mut *adopted;
@@ -139,8 +141,8 @@ pub fn assemble_blocks(
         answer.reactions.blocks.clear();
     }
     order.clear();
-    order.extend(interactions.iter().map(|(entity, ..)| entity));
-    order.sort_unstable_by_key(|entity| birth(*entity));
+    order.extend(interactions.iter().map(|(entity, ..)| born(entity)));
+    order.sort_unstable();
     let mut refused = not_adopted.take();
     let mut link = 0;
     let ends_of = |interaction: &Interaction| {
@@ -153,7 +155,7 @@ pub fn assemble_blocks(
     };
     let straight = scheme.treatment.theta() == 1.0;
     if straight && pass.round == 0 && !order.is_empty() {
-        let all = || order.iter().filter_map(|&e| interactions.get(e).ok()).filter_map(|(_, i, _)| Some((i, ends_of(i)?)));
+        let all = || order.iter().filter_map(|&(_, e)| interactions.get(e).ok()).filter_map(|(_, i, _)| Some((i, ends_of(i)?)));
         let bonded = bonds.iter().flat_map(|(_, bond)| bond.bodies).filter_map(|e| Some(bodies.get(*slots.get(e).ok()?)?.row));
         let struck = bodies.rows.iter().filter(|b| b.alive && b.blow != AppliedForce::default()).map(|b| b.row);
         let met = problem.contacts.iter().flat_map(|c| [c.body1, c.body2]).chain(bonded).chain(struck);
@@ -161,7 +163,7 @@ pub fn assemble_blocks(
         let held = all().filter(|(i, _)| i.law == Law::Equality);
         touched.leave(held.map(|(i, ends)| (rows_of(ends), way(i, ends, scheme.time_step))));
     }
-    for (number, (entity, interaction, name)) in order.iter().filter_map(|&entity| interactions.get(entity).ok()).enumerate() {
+    for (number, (entity, interaction, name)) in order.iter().filter_map(|&(_, entity)| interactions.get(entity).ok()).enumerate() {
         if !is_joint(&interaction.relation) {
             let guess = first_pass.then_some(&mut answer.reactions.blocks);
             if let Some(adopted) = adopted.as_mut().filter(|_| refused.is_none()) {
@@ -207,9 +209,9 @@ pub fn assemble_blocks(
         joints.push(rows);
     }
     order.clear();
-    order.extend(bonds.iter().map(|(entity, _)| entity));
-    order.sort_unstable_by_key(|entity| birth(*entity));
-    let held = order.iter().filter_map(|&entity| bonds.get(entity).ok());
+    order.extend(bonds.iter().map(|(entity, _)| born(entity)));
+    order.sort_unstable();
+    let held = order.iter().filter_map(|&(_, entity)| bonds.get(entity).ok());
     push_bonds(&scheme, &bodies, &slots, held, first_pass, &mut step);
     step.order = order;
     forces.push(&bodies, &scheme, &mut step);

@@ -5,6 +5,7 @@ use super::joints::JointRows;
 use super::locked::{Held, LeftOut};
 use super::touched::Touched;
 use crate::cluster::adopted::SystemsWork;
+use crate::model::birth::Rank;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
@@ -127,7 +128,7 @@ pub struct StepProblem {
     /// Its moments.
     pub(super) last_spins: Vec<DVec3>,
     /// Interactions, then bonds, as they were made.
-    pub(super) order: Vec<Entity>,
+    pub(super) order: Vec<(Rank, Entity)>,
     /// Interaction of each block, and which of its rows the block has.
     pub joints: Vec<JointRows>,
     /// Those of the pass before.

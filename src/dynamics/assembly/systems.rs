@@ -366,8 +366,9 @@ const SHARED: usize = 1024;
 
 /// Hands the problem to the solver.
 pub fn solve(scheme: Res<Scheme>, pass: Res<Pass>, mut step: ResMut<StepProblem>, mut solver: ResMut<Solver>) {
-    if scheme.friction == Friction::Lagged {
-        step.lag_shifts();
+    match scheme.friction {
+        Friction::Lagged => step.lag_shifts(),
+        Friction::Exact => step.problem.lagged.clear(),
     }
     if step.error.is_some() {
         return;

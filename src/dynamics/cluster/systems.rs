@@ -6,6 +6,7 @@ use super::node::{Node, System, same_first_order, same_lagrangian};
 use super::record::Probed;
 use super::schatzman_paoli::step_before;
 use super::{Cluster, ClusterError, NewtonLoop, Probe, SystemsReport, Trace};
+use crate::model::birth::{Birth, rank};
 use crate::model::dynamical_system::{FirstOrder, Lagrangian};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, OfBodies};
@@ -18,6 +19,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryData;
 use bevy_ecs::system::SystemChangeTick;
 use glam::DVec3;
+use std::collections::BTreeMap;
 
 /// The clusters of the world and the last batch of steps.
 ///
@@ -50,11 +52,6 @@ pub struct Clusters {
     stored: Option<Tick>,
     /// Tables have changed: their signals are to be found.
     pub(crate) resolve: bool,
-}
-
-/// By index, not by the order of the entities themselves, which is the reverse: the first of a world comes first.
-pub(crate) fn birth(entity: Entity) -> (u32, u32) {
-    (entity.index_u32(), entity.generation().to_bits())
 }
 
 /// A number that sums of few others give by chance alone (splitmix64).
@@ -200,10 +197,11 @@ pub fn refresh(
     scheme: Res<Scheme>,
     (clock, newton): (Res<Clock>, Res<NewtonLoop>),
     (bare, idle): (Query<(Entity, Option<&Name>), Bare>, Query<(Entity, Option<&Name>), Idle>),
-    probes: Query<(&Probe, Option<&Name>)>,
+    (probes, births): (Query<(&Probe, Option<&Name>)>, Query<&Birth>),
     mut clusters: ResMut<Clusters>,
     mut traces: ResMut<Traces>,
 ) {
+    let birth = |entity: Entity| rank(births.get(entity).ok(), entity);
     let probe = |entity: Entity| {
         let (probe, name) = probes.get(entity).ok()?;
         Some((probe.clone(), name.map_or_else(|| format!("the probe {entity}"), |n| format!("{:?}", n.as_str()))))
@@ -316,12 +314,12 @@ fn build(
         }
         i
     }
+    let place_of: BTreeMap<Entity, usize> = nodes.iter().enumerate().map(|(place, node)| (node.entity, place)).collect();
     let mut linked = Vec::new();
     for (name, entity, interaction) in links {
         let mut places = Vec::new();
         for &system in &interaction.systems {
-            let place = nodes.binary_search_by_key(&birth(system), |n| birth(n.entity));
-            places.push(place.map_err(|_| {
+            places.push(place_of.get(&system).copied().ok_or_else(|| {
                 let found = "links a system that does not exist, or a rigid body with a system of another kind; one or two living systems of one kind are needed";
                 ClusterError::Setup(format!("{name} {found}"))
             })?);

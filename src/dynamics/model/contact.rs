@@ -120,8 +120,8 @@ impl ContactPair {
         move |touch| each * f64::from(touch.pulled)
     }
 
-    /// Forces (N, world) on body 1 at each point in the last step, which was `h` (s) long: what pushes less what pulls. Points that carry
-    /// nothing are left out.
+    /// Forces (N, world) on body 1 at each point in the last step; `h` (s) is the [`measure`](super::scheme::Clock::measure) of its impulses: what
+    /// pushes less what pulls. Points that carry nothing are left out.
     pub fn forces<'a>(&'a self, points: &'a [Touch], h: f64) -> impl Iterator<Item = (&'a Touch, DVec3)> {
         let pull = self.pull(points);
         let force = move |touch: &'a Touch| {
@@ -168,7 +168,7 @@ pub struct Touch {
     pub point1: DVec3,
     /// Point on body 2 (m, world).
     pub point2: DVec3,
-    /// Impulse on body 1 in the last step (N s, world); the guess for the next.
+    /// Impulse on body 1 in the last step (N s, world), see [`Clock::measure`](super::scheme::Clock::measure); the guess for the next.
     pub reaction: DVec3,
     /// Moment on body 1 in the last step (N m s, world), where the law resists rolling or twisting; the guess for the next.
     pub moment: DVec3,

@@ -91,7 +91,7 @@ pub struct Interaction {
     /// Its rate at the end of the last step; empty for first-order systems.
     pub y_dot: Vec<f64>,
     /// Multipliers of the last step: impulses where the law is about the rate of y, forces (or inputs) where it is about y itself,
-    /// N s² of Schatzman–Paoli.
+    /// N s² of Schatzman–Paoli. Those of bodies go along with the time step, see [`Clock::measure`](super::scheme::Clock::measure).
     pub lambda: Vec<f64>,
     /// Multipliers of the projection of positions in the last step; empty without one.
     pub correction: Vec<f64>,

@@ -31,6 +31,7 @@
 //! # Ok::<(), drystone::simulation::SimulationError>(())
 //! ```
 
+pub mod birth;
 pub mod bond;
 pub mod contact;
 pub mod crushing;

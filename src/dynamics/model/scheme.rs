@@ -230,6 +230,10 @@ pub struct Clock {
     /// Length of the last step of bodies with shapes, or of its last part (s): how long they have moved at the velocities they have.
     #[serde(default)]
     pub last: f64,
+    /// Length of the step (s) over which impulses of contacts and of joints of bodies are forces. They go along with the time step, as the solver
+    /// starts from them: where the last step was solved in parts, they are those of a whole one like its last part. Of the simulation, not of its state.
+    #[serde(skip)]
+    pub measure: f64,
     /// Whether steps choose their lengths. Driven bodies then go by the mean velocity of each step: with that of its start, as in steps of one
     /// length, they would wander off where the length follows the phase of their motion. Of the simulation, not of its state.
     #[serde(skip)]

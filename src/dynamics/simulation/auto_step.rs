@@ -198,15 +198,25 @@ impl Simulation {
 
     /// Another step length: the impulses that the solver starts from change with it, as those of lasting forces do.
     pub(super) fn change_step(&mut self, h: f64) {
-        let old = self.time_step();
-        if old == h {
+        if self.time_step() != h {
+            self.world.resource_mut::<Scheme>().time_step = h;
+        }
+        self.measure_impulses();
+    }
+
+    /// The impulses become those of the step length of now, also where it was written by hand.
+    pub(super) fn measure_impulses(&mut self) {
+        let h = self.time_step();
+        let old = std::mem::replace(&mut self.world.resource_mut::<Clock>().measure, h);
+        if old == h || old == 0.0 {
             return;
         }
-        self.world.resource_mut::<Scheme>().time_step = h;
         let ratio = h / old;
         let mut manifolds = self.world.query::<&mut Manifold>();
         for mut manifold in manifolds.iter_mut(&mut self.world) {
-            manifold.points.iter_mut().for_each(|touch| touch.reaction *= ratio);
+            for touch in &mut manifold.points {
+                (touch.reaction, touch.moment) = (touch.reaction * ratio, touch.moment * ratio);
+            }
         }
         let mut joints = self.world.query_filtered::<&mut Interaction, With<OfBodies>>();
         joints.iter_mut(&mut self.world).for_each(|mut joint| joint.lambda.iter_mut().for_each(|l| *l *= ratio));

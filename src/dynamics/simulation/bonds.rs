@@ -1,6 +1,7 @@
 //! Bonds between faces that touch.
 
 use super::Simulation;
+use super::state::sorted;
 use crate::algebra::spatial::{Pose, tangents};
 use crate::geometry::systems::{Collider, Proximity};
 use crate::model::bond::{Bond, BondPoint, Cohesion, tributary};
@@ -117,10 +118,9 @@ impl Simulation {
     /// How the bonds fare.
     pub fn bond_state(&mut self) -> BondState {
         let world = self.world_mut();
-        let mut bonds: Vec<(Entity, &Bond)> = world.query::<(Entity, &Bond)>().iter(world).collect();
-        bonds.sort_by_key(|(e, _)| (e.index_u32(), e.generation().to_bits()));
+        let bonds = sorted::<Bond>(world);
         let mut state = BondState::default();
-        for (_, bond) in bonds {
+        for bond in bonds.into_iter().filter_map(|bond| world.get::<Bond>(bond)) {
             state.joints += 1;
             state.damaged += usize::from(bond.points.iter().any(|p| p.damage > 0.0));
             state.broken += usize::from(bond.is_broken());

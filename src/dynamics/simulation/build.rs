@@ -70,6 +70,7 @@ impl Simulation {
             events: Vec::new(),
             handles: 0,
             balance: Balance::default(),
+            gravity: scheme.gravity,
             abort: None,
             waiting: Vec::new(),
             moved: false,
@@ -138,6 +139,9 @@ impl Simulation {
         (clock.origin, clock.origin_step) = (clock.time, clock.step);
         self.world.insert_resource(clock);
         self.world.insert_resource(scheme);
+        if self.steps() > 0 {
+            self.take_up_gravity();
+        }
         Ok(())
     }
 

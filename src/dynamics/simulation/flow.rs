@@ -4,6 +4,7 @@ use super::body::Body;
 use super::crowd::Crowd;
 use super::error::SimulationError;
 use super::run::Simulation;
+use super::state::sorted;
 use crate::algebra::random::Sequence;
 use crate::algebra::spatial::Pose;
 use crate::geometry::systems::Collider;
@@ -182,17 +183,9 @@ impl Simulation {
         }
     }
 
-    /// Outlets, or inlets, in order of birth.
-    pub(super) fn gates<T: Component>(&mut self) -> Vec<Entity> {
-        let mut gates: Vec<Entity> = self.world.query_filtered::<Entity, With<T>>().iter(&self.world).collect();
-        // by index: entities themselves sort the other way round
-        gates.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
-        gates
-    }
-
     /// Removes what stands in an outlet, slot by slot, so that sums do not depend on how components lie in memory.
     pub(super) fn drain(&mut self) {
-        let gates = self.gates::<Outlet>();
+        let gates = sorted::<Outlet>(&mut self.world);
         if gates.is_empty() {
             return;
         }

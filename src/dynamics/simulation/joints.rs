@@ -95,9 +95,9 @@ impl JointState {
         let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut driven = false;
         for (entity, part) in parts.iter().filter_map(|&e| world.get::<Interaction>(e).map(|part| (e, part))) {
-            let last = world.resource::<Clock>().last;
-            let of_bodies = world.get::<OfBodies>(entity).is_some() && last > 0.0;
-            let h = if of_bodies { last } else { world.resource::<Scheme>().time_step };
+            let measure = world.resource::<Clock>().measure;
+            let of_bodies = world.get::<OfBodies>(entity).is_some() && measure > 0.0;
+            let h = if of_bodies { measure } else { world.resource::<Scheme>().time_step };
             let (poses, twists) = places(world, part);
             if let Some(q) = coordinate(part) {
                 s.speed = rate(&q, &poses, &twists);

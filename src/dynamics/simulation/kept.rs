@@ -2,6 +2,7 @@
 
 use super::state::sorted;
 use super::{Simulation, SimulationError};
+use crate::model::birth::Birth;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,16 @@ impl Simulation {
         let kind = TypeId::of::<C>();
         if self.keeps.iter().any(|kept| kept.kind == kind) {
             return;
+        }
+        // what is there already has come in the order of its numbers, if one knows no better
+        for entity in sorted::<C>(&mut self.world) {
+            self.world.entity_mut(entity).insert_if_new(Birth::default());
+        }
+        let born = self.world.try_register_required_components::<C, Birth>();
+        if born.is_err() {
+            self.world.add_observer(|added: On<Add<C>>, mut commands: Commands| {
+                commands.entity(added.entity).insert_if_new(Birth::default());
+            });
         }
         let save = move |world: &mut World| sorted::<C>(world).into_iter().filter_map(|e| world.get::<C>(e)).map(&numbers).collect();
         let restore = move |world: &mut World, saved: &[Vec<f64>]| {

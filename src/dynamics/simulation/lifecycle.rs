@@ -7,10 +7,15 @@
 //! A pose with an [`Integrator`] and without a collider makes a system of a cluster instead, which gets its slot with its island
 //! ([`crate::topology::islands`]). A collider, or the end of the integrator, makes it a body for good.
 
+use crate::cluster::Probe;
 use crate::geometry::systems::{Collider, Proximity};
+use crate::model::birth::{self, Birth};
+use crate::model::bond::Bond;
+use crate::model::flow::{Flow, Inlet, Outlet};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, Lodger, OfBodies};
 use crate::model::newton_euler::{AppliedForce, BodyName, BodyPose, Locks, Motion, Velocity};
+use crate::model::surface::Crossings;
 use crate::topology::bodies::{Slot, Slots};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
@@ -23,6 +28,15 @@ pub(super) fn watch(world: &mut World) {
     world.register_required_components::<BodyPose, Locks>();
     world.register_required_components::<BodyPose, AppliedForce>();
     world.register_required_components::<BodyPose, BodyName>();
+    birth::count(world);
+    world.register_required_components::<Integrator, Birth>();
+    world.register_required_components::<Interaction, Birth>();
+    world.register_required_components::<Bond, Birth>();
+    world.register_required_components::<Probe, Birth>();
+    world.register_required_components::<Flow, Birth>();
+    world.register_required_components::<Outlet, Birth>();
+    world.register_required_components::<Inlet, Birth>();
+    world.register_required_components::<Crossings, Birth>();
     world.register_component_hooks::<BodyPose>().on_add(enrol);
     world.register_component_hooks::<Collider>().on_add(settle);
     world.register_component_hooks::<Integrator>().on_add(bind).on_remove(release_from_cluster);

@@ -79,6 +79,8 @@ pub struct Simulation {
     /// How many handles have been given.
     pub(super) handles: u64,
     pub(super) balance: Balance,
+    /// In which the energy of the balance is (m/s²).
+    pub(super) gravity: DVec3,
     pub(super) abort: Option<Abort>,
     /// blows of a step that was refused, which the next try has again
     pub(super) waiting: Vec<(Entity, AppliedForce)>,
@@ -185,6 +187,10 @@ impl Simulation {
             return self.batch(self.steps() + 1);
         }
         self.visit(StepSet::Before)?;
+        if self.steps() == 0 {
+            // energy at the start is that in the gravity of the start
+            self.gravity = self.scheme().gravity;
+        }
         let before = self.population();
         self.moved = false;
         let mut blows = std::mem::take(&mut self.waiting);
@@ -218,6 +224,8 @@ impl Simulation {
         self.act()?;
         self.arm(before == left && left == self.population());
         self.check_settings()?;
+        self.take_up_gravity();
+        self.measure_impulses();
         self.schedules.graph.run(&mut self.world);
         self.start_tables()?;
         self.choose_step(blows);
@@ -384,7 +392,9 @@ impl Simulation {
         if let Some(reason) = self.world.resource_mut::<StepProblem>().error.take() {
             return Err(SimulationError::Problem { step: self.steps() + 1, time: self.time(), reason });
         }
-        self.world.resource_mut::<Clock>().last = self.time_step();
+        let h = self.time_step();
+        let clock = self.world.resource_mut::<Clock>().into_inner();
+        (clock.last, clock.measure) = (h, h);
         let report = self.certify(settled);
         let mut phases = self.world.resource_mut::<Phases>();
         phases.mark(Phase::Certificate);
@@ -444,7 +454,10 @@ impl Simulation {
 
     fn fire(&mut self, scheduled: Scheduled, blows: &mut Vec<(Entity, AppliedForce)>) -> Result<(), SimulationError> {
         match scheduled.event {
-            Event::Gravity(g) => self.switch_gravity(g),
+            Event::Gravity(g) => {
+                self.world.resource_mut::<Scheme>().gravity = g;
+                self.take_up_gravity();
+            }
             Event::Blow(system, blow) if self.is_system(system) => self.strike(system, blow, scheduled.time)?,
             Event::Blow(body, blow) => {
                 if self.world.get::<Slot>(body).is_some() {
@@ -462,9 +475,13 @@ impl Simulation {
         Ok(())
     }
 
-    /// Another gravity (m/s²) from here on. What bodies gain by it where they stand is work of loads, as energy is that in the gravity of now.
-    fn switch_gravity(&mut self, gravity: DVec3) {
-        let change = gravity - std::mem::replace(&mut self.world.resource_mut::<Scheme>().gravity, gravity);
+    /// Takes up another gravity (m/s²) of the scheme. What bodies gain by it where they stand is work of loads, as energy is that in the gravity of now.
+    pub(super) fn take_up_gravity(&mut self) {
+        let gravity = self.scheme().gravity;
+        let change = gravity - std::mem::replace(&mut self.gravity, gravity);
+        if change == DVec3::ZERO {
+            return;
+        }
         let mut bodies = self.world.query::<(&Slot, &BodyPose, &Inertia, &Motion, Option<&GravityScale>)>();
         let moving = bodies.iter(&self.world).filter(|(.., motion, _)| motion.is_dynamic());
         let gain = |scale: Option<&GravityScale>| scale.map_or(1.0, |scale| scale.0) * change;

@@ -13,6 +13,7 @@ use crate::cluster::body::{coordinates, pose_of, speeds, velocity_of};
 use crate::cluster::systems::Traces;
 use crate::cluster::{Probe, Trace};
 use crate::geometry::systems::{Collider, Proximity};
+use crate::model::birth::{Birth, rank};
 use crate::model::bond::{Bond, BondPoint};
 use crate::model::contact::{Manifold, Touch};
 use crate::model::crushing::{CrushingJoint, CrushingJoints};
@@ -188,8 +189,7 @@ impl Fnv {
 /// Entities with a component `T`, in order of birth.
 pub(super) fn sorted<T: Component>(world: &mut World) -> Vec<Entity> {
     let mut found: Vec<Entity> = world.query_filtered::<Entity, With<T>>().iter(world).collect();
-    // by index: entities themselves sort the other way round
-    found.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
+    found.sort_by_key(|&e| rank(world.get::<Birth>(e), e));
     found
 }
 
@@ -257,7 +257,7 @@ impl Simulation {
             .collect();
         let blows = self.waiting.iter().filter_map(|&(body, blow)| Some((named.iter().position(|&e| e == body)?, blow))).collect();
         let world = &self.world;
-        let (clock, scheme) = (*world.resource::<Clock>(), *world.resource::<Scheme>());
+        let (clock, scheme) = (Clock { measure: 0.0, ..*world.resource::<Clock>() }, *world.resource::<Scheme>());
         let next_slot = world.resource::<Slots>().bound();
         let solver = world.resource::<Solver>().workspace.memory.clone();
         SavedState {
@@ -352,7 +352,7 @@ impl Simulation {
             }
         }
         self.waiting = state.blows.iter().filter_map(|&(place, blow)| Some((*bodies.get(place)?, blow))).collect();
-        self.balance = state.balance;
+        (self.balance, self.gravity) = (state.balance, state.scheme.gravity);
         if state.clock.step > 0 {
             self.world_mut().resource_mut::<Traces>().0.iter_mut().for_each(Trace::goes_on);
         }
@@ -363,7 +363,7 @@ impl Simulation {
         let world = self.world_mut();
         let of_systems = state.systems.iter().filter_map(|system| system.slot);
         world.resource_mut::<Slots>().restore(state.next_slot, state.bodies.iter().flatten().map(|body| body.slot).chain(of_systems));
-        world.insert_resource(Clock { chosen, ..state.clock });
+        world.insert_resource(Clock { chosen, measure: state.scheme.time_step, ..state.clock });
         world.insert_resource(state.scheme);
         world.resource_mut::<Solver>().workspace.memory = state.solver.clone();
         restore_relations(world, state).or_else(|(what, saved, here)| differs(what, saved, here))?;

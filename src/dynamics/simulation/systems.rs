@@ -281,6 +281,7 @@ impl Simulation {
             self.schedules.graph.run(&mut self.world);
         }
         self.check_scheme()?;
+        self.take_up_gravity();
         let now = self.steps();
         let h = self.time_step();
         self.start_tables()?;

@@ -5,6 +5,7 @@
 //! one to the other.
 
 use super::bodies::{Slot, Slots};
+use crate::model::birth::{Birth, rank};
 use crate::model::integrator::Integrator;
 use crate::model::interaction::{Interaction, Lodger, OfBodies};
 use crate::model::newton_euler::BodyPose;
@@ -36,6 +37,7 @@ pub fn mark_islands(
     bodies: Query<(), (With<Slot>, Without<Lodger>)>,
     rigid: Query<(), (With<BodyPose>, With<Integrator>, Without<Slot>)>,
     marked: Query<(Entity, Has<Lodger>), With<OfBodies>>,
+    births: Query<&Birth>,
     mut slots: ResMut<Slots>,
     mut commands: Commands,
 ) {
@@ -83,7 +85,7 @@ pub fn mark_islands(
         }
     }
     let mut new: Vec<Entity> = number.keys().copied().filter(|&e| !marked.contains(e) && wanted(e, &mut root)).collect();
-    new.sort_by_key(|e| (e.index_u32(), e.generation().to_bits()));
+    new.sort_by_key(|&e| rank(births.get(e).ok(), e));
     for entity in new {
         // a system may have gone before its interaction
         if rigid.contains(entity) {
