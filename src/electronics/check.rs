@@ -39,13 +39,14 @@ pub(super) fn check(circuit: &Circuit) -> Result<(), CircuitError> {
             return Err(CircuitError::SameNode { element: element.name.clone(), node });
         }
     }
-    let known = |e: &Element| if let Kind::Resistor { resistance } = e.kind { Some((resistance, e.name.clone())) } else { None };
-    let resistors = || circuit.elements.iter().filter_map(known);
-    let by_value = |a: &(f64, String), b: &(f64, String)| a.0.total_cmp(&b.0);
+    let resistors = || {
+        circuit.elements.iter().filter_map(|e| if let Kind::Resistor { resistance } = e.kind { Some((resistance, &e.name)) } else { None })
+    };
+    let by_value = |a: &(f64, &String), b: &(f64, &String)| a.0.total_cmp(&b.0);
     if let Some(((least, small), (most, large))) = resistors().min_by(by_value).zip(resistors().max_by(by_value))
         && most / least > APART * (1.0 + 1e-9)
     {
-        return Err(CircuitError::Apart { elements: [small, large], values: [least, most], most: APART });
+        return Err(CircuitError::Apart { elements: [small, large].map(String::clone), values: [least, most], most: APART });
     }
     if !circuit.elements.iter().any(|e| matches!(e.kind, Kind::Capacitor { .. } | Kind::Inductor { .. })) {
         return Err(CircuitError::NoState);

@@ -9,6 +9,7 @@ pub mod joints;
 pub mod locked;
 pub mod problem;
 pub mod projection;
+mod relations;
 mod rows;
 mod spins;
 pub mod systems;

@@ -10,8 +10,8 @@
 //! the same solver: rows that depend on each other share their multipliers in the least-norm sense. The systems without shapes do the same with
 //! `cluster::projection` on their small dense problems (Acary, Comput. Methods Appl. Mech. Eng. 256, 2013). Contacts do not take part.
 
-use super::joints::{length_of, output, rows_at};
 use super::problem::StepProblem;
+use super::relations::{length_of, output, rows_at};
 use crate::algebra::spatial::{Pose, rotate_exp};
 use crate::integrator::moreau_jean::rigid_mass;
 use crate::model::interaction::Interaction;

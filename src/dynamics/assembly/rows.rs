@@ -205,7 +205,7 @@ pub(super) struct Row {
 
 impl Rows<'_> {
     /// States a contact point as a row, all but its own operator. Bodies in joints have `turned` arms, as their joints have, see
-    /// [`push_joint`].
+    /// [`super::joints`].
     #[inline(always)]
     pub(super) fn state(&self, pair: &ContactPair, touch: &Touch, turned: Option<&Turned>, contact: &mut Contact) -> Row {
         let Self { scheme, before, .. } = *self;

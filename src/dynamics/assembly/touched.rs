@@ -1,6 +1,6 @@
 //! Which joints may act between the ways of two steps, see [`super::joints`].
 
-use super::joints::rate;
+use super::relations::rate;
 use crate::algebra::spatial::Pose;
 use crate::integrator::moreau_jean::advance;
 use crate::model::joint::{MAX_JOINT_ROWS, TwistRow};

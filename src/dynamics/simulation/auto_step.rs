@@ -22,7 +22,6 @@ use crate::model::newton_euler::{AppliedForce, Inertia, Motion, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
 use crate::model::watched::watched;
 use crate::topology::bodies::{Slot, Slots};
-use crate::topology::islands::mark_islands;
 use bevy_ecs::prelude::*;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -213,7 +212,7 @@ impl Simulation {
             return;
         }
         // of a state that has just been read it is not known yet which joints are those of bodies
-        self.world.run_system_cached(mark_islands).ok();
+        self.schedules.graph.run(&mut self.world);
         let ratio = h / old;
         let mut manifolds = self.world.query::<&mut Manifold>();
         for mut manifold in manifolds.iter_mut(&mut self.world) {
