@@ -215,15 +215,17 @@ impl Rows<'_> {
         let [place1, place2] = pair.places(touch);
         let far = place1.abs().max(place2.abs()).max_element();
         let arms = [place1 - places[0].position, place2 - places[1].position].map(|arm| straightened(arm, touch.normal, far));
-        let row_arms = turned.map_or(arms, |t| t.middle);
         (contact.normal, contact.tangent) = (touch.normal, tangents(touch.normal).0);
-        [contact.arm1, contact.arm2] = row_arms;
+        [contact.arm1, contact.arm2] = arms;
+        if let Some(turned) = turned {
+            [contact.arm1, contact.arm2] = turned.middle;
+        }
         (contact.mu, contact.body1, contact.body2, contact.size) = (law.mu, places[0].row, places[1].row, pair.size);
         contact.most = h * touch.bears;
         // velocity of the contact point, what of it is given, and the speed of a body that moves
         let end = |k: usize| match before.get(places[k].row as usize) {
             Some(twist) => (twist.at(arms[k]), DVec3::ZERO, twist.linear.abs().max_element()),
-            None => (DVec3::ZERO, self.given(pair, touch, k, row_arms[k]), 0.0),
+            None => (DVec3::ZERO, self.given(pair, touch, k, [contact.arm1, contact.arm2][k]), 0.0),
         };
         let ((end1, given1, speed1), (end2, given2, speed2)) = (end(0), end(1));
         let wall = contact.to_local(given1 - given2 - scheme.cell.drift(pair.shift));

@@ -468,11 +468,14 @@ pub fn store_reactions(
     }
     let StepProblem { problem, answer, after, .. } = &mut *step;
     after.resize(problem.contacts.len(), DVec3::ZERO);
-    let velocity = |(u, c): (&mut DVec3, &Contact)| *u = problem.contact_velocity(c, &answer.velocities.rigid) - c.b;
+    let velocities = |first: usize, after: &mut [DVec3]| {
+        problem
+            .contact_velocities(first..first + after.len(), &answer.velocities.rigid, |k, u| after[k - first] = u - problem.contacts[k].b);
+    };
     if share(Part::Store, problem.contacts.len(), SHARED) {
-        after.par_iter_mut().zip(&problem.contacts).with_min_len(SHARED / 4).for_each(velocity);
+        after.par_chunks_mut(SHARED / 4).enumerate().for_each(|(k, after)| velocities(k * (SHARED / 4), after));
     } else {
-        after.iter_mut().zip(&problem.contacts).for_each(velocity);
+        velocities(0, after);
     }
     let lively = step.lively && step.two_steps;
     let (step, problem) = (&*step, &step.problem);

@@ -239,12 +239,12 @@ fn contact_work(step: &StepProblem, w: &mut Work) {
 /// The work of contacts `from` to `to`.
 fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
     let (p, mut w) = (&step.problem, Work::default());
-    for (k, c) in (from..to).zip(&p.contacts[from..to]) {
-        let r = step.answer.reactions.contacts[k];
+    p.contact_velocities(from..to, &step.before.rigid, |k, before| {
+        let (c, r) = (&p.contacts[k], step.answer.reactions.contacts[k]);
         if r == DVec3::ZERO {
-            continue;
+            return;
         }
-        let mean = 0.5 * (step.after[k] + (p.contact_velocity(c, &step.before.rigid) - c.b));
+        let mean = 0.5 * (step.after[k] + (before - c.b));
         let relative = mean + step.driven[k];
         let overlap = -0.5 * r.x * step.feedback[k];
         w.overlap += overlap;
@@ -256,7 +256,7 @@ fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
             w.rolling += turning;
             w.drives -= drives;
         }
-    }
+    });
     w
 }
 

@@ -4,8 +4,11 @@
 //! products and sums in an order that the source fixes; wider registers hold more chains, never another order, and a product and
 //! its sum are rounded one after the other (Rust contracts nothing by itself). So the choice changes the speed alone.
 
+use glam::DVec3;
+/// One number at a time, on any processor.
+pub(crate) use pulp::Scalar as Plain;
 pub(crate) use pulp::{Simd, WithSimd};
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Instruction sets that kernels can be run on.
@@ -75,6 +78,13 @@ impl Lanes {
     pub(crate) fn run_wide<K: WithSimd>(self, kernel: K) -> K::Output {
         self.arch().dispatch(kernel)
     }
+
+    /// Runs one in registers of at most four numbers, which wider ones would not fill.
+    #[inline(always)]
+    pub(crate) fn run_four<K: WithSimd>(self, kernel: K) -> K::Output {
+        let most = if self == Self::Widest { Self::Four } else { self };
+        most.arch().dispatch(kernel)
+    }
 }
 
 /// Problems that a kernel in [`Wide`] numbers works on at a time, each in its own lane; at least as many as a register holds.
@@ -105,6 +115,34 @@ impl<S: Simd> Wide<S> {
     #[inline(always)]
     pub(crate) fn splat(simd: S, x: f64) -> Self {
         Self { simd, x: simd.splat_f64s(x) }
+    }
+
+    /// What `of` says of each lane.
+    #[inline(always)]
+    pub(crate) fn gather(simd: S, of: impl Fn(usize) -> f64) -> Self {
+        match S::F64_LANES {
+            8 => Self::gathered::<8>(simd, of),
+            4 => Self::gathered::<4>(simd, of),
+            2 => Self::gathered::<2>(simd, of),
+            _ => Self::gathered::<1>(simd, of),
+        }
+    }
+
+    #[inline(always)]
+    fn gathered<const N: usize>(simd: S, of: impl Fn(usize) -> f64) -> Self {
+        let mut row = [0.0; N];
+        for (l, x) in row.iter_mut().enumerate() {
+            *x = of(l);
+        }
+        Self::of(simd, &row)
+    }
+
+    /// The numbers of all lanes, the first of a row.
+    #[inline(always)]
+    pub(crate) fn row(self) -> Row {
+        let mut row = [0.0; LANES];
+        self.put(&mut row);
+        row
     }
 
     /// Part k of a row.
@@ -211,11 +249,45 @@ binary!(Add, add, add_f64s);
 binary!(Sub, sub, sub_f64s);
 binary!(Mul, mul, mul_f64s);
 
+impl<S: Simd> Neg for Wide<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self { x: self.simd.neg_f64s(self.x), ..self }
+    }
+}
+
 /// A vector in each lane; products and sums in the order of glam's.
 #[derive(Clone, Copy)]
 pub(crate) struct Wide3<S: Simd>(pub(crate) Wide<S>, pub(crate) Wide<S>, pub(crate) Wide<S>);
 
 impl<S: Simd> Wide3<S> {
+    /// The same vector in all lanes.
+    #[inline(always)]
+    pub(crate) fn splat(simd: S, x: DVec3) -> Self {
+        Self(Wide::splat(simd, x.x), Wide::splat(simd, x.y), Wide::splat(simd, x.z))
+    }
+
+    /// What `of` says of each lane.
+    #[inline(always)]
+    pub(crate) fn gather(simd: S, of: impl Fn(usize) -> DVec3) -> Self {
+        let (x, y, z) = (
+            #[inline(always)]
+            |l| of(l).x,
+            #[inline(always)]
+            |l| of(l).y,
+            #[inline(always)]
+            |l| of(l).z,
+        );
+        Self(Wide::gather(simd, x), Wide::gather(simd, y), Wide::gather(simd, z))
+    }
+
+    /// The vectors of all lanes, component by component.
+    #[inline(always)]
+    pub(crate) fn rows(self) -> [Row; 3] {
+        [self.0.row(), self.1.row(), self.2.row()]
+    }
+
     #[inline(always)]
     pub(crate) fn load(simd: S, rows: &[Row; 3], k: usize) -> Self {
         Self(Wide::load(simd, &rows[0], k), Wide::load(simd, &rows[1], k), Wide::load(simd, &rows[2], k))
@@ -257,5 +329,22 @@ impl<S: Simd> Sub for Wide3<S> {
     #[inline(always)]
     fn sub(self, o: Self) -> Self {
         Self(self.0 - o.0, self.1 - o.1, self.2 - o.2)
+    }
+}
+
+impl<S: Simd> Neg for Wide3<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0, -self.1, -self.2)
+    }
+}
+
+/// Component by component.
+impl<S: Simd> Mul for Wide3<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        Self(self.0 * o.0, self.1 * o.1, self.2 * o.2)
     }
 }

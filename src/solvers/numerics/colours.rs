@@ -4,9 +4,11 @@
 //! pieces are small; norms are added along that tree, whoever visits the leaves. Where a problem has [`super::cells`], a level of them is what a
 //! colour is else, and each cell one piece, visited in the order of its contacts.
 
+use super::abreast::Kick;
 use super::cells::Cells;
-use super::mixed::{IMMOBILE, MixedProblem, Reactions, Twist, Velocities};
+use super::mixed::{MixedProblem, Reactions, Twist, Velocities};
 use super::visits::Norms;
+use crate::algebra::lanes::Lanes;
 use crate::algebra::pieces::{Part, rounds, share};
 use glam::DVec3;
 use std::cell::Cell;
@@ -361,16 +363,7 @@ impl Halves for Kicks<'_> {
 
     fn visit(self, v: &impl Twists) -> Norms {
         let [from, to] = self.range;
-        for (c, &r) in self.p.contacts[from..to].iter().zip(&self.r[from..to]).filter(|(_, r)| **r != DVec3::ZERO) {
-            let impulse = c.to_world(r);
-            for (body, arm, impulse) in [(c.body1, c.arm1, impulse), (c.body2, c.arm2, -impulse)] {
-                if body != IMMOBILE {
-                    let mut twist = v.load(body);
-                    self.p.rigid[body as usize].kick(&mut twist, arm, impulse);
-                    v.store(body, twist);
-                }
-            }
-        }
+        Lanes::best().run_four(Kick { contacts: &self.p.contacts[from..to], reactions: &self.r[from..to], masses: &self.p.rigid, v });
         Norms::default()
     }
 }

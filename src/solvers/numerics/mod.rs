@@ -28,6 +28,7 @@
 //! # Ok::<(), drystone::numerics::ProblemError>(())
 //! ```
 
+mod abreast;
 pub mod acceleration;
 pub mod acceptance;
 pub mod admissible;

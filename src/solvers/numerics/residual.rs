@@ -22,9 +22,10 @@
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
+use super::abreast::{Abreast, alike, each, each3, in_lanes, twists_of};
 use super::admissible::NEARLY;
-use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Velocities};
-use crate::algebra::lanes::Lanes;
+use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Twist, Velocities};
+use crate::algebra::lanes::{LANES, Lanes, Plain, Simd, Wide, Wide3, WithSimd};
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -167,24 +168,43 @@ struct Sums {
 }
 
 impl Sums {
-    /// Takes in a contact with reaction `r` and velocity `u`, and shift μ‖u_t‖.
+    /// Takes in contacts with reactions and velocities `u`, and shifts μ‖u_t‖, each in its lane.
     #[inline(always)]
-    fn contact(&mut self, c: &Contact, r: DVec3, u: DVec3, shift: f64) {
-        let shifted = DVec3::new(u.x + shift, u.y, u.z);
-        let d = c.local.mean_diagonal();
-        let mut x = r - shifted / d;
-        c.project(&mut x);
-        let miss = d * (r - x).length_squared();
-        self.scaled += miss;
-        let own = d * r.length_squared();
-        let runaway = d * own > RUNAWAY * RUNAWAY * c.scale * c.scale;
-        self.miss(if runaway { lost_in_reaction(c, r, shifted) } else { d * miss }, d * own, c.scale, c.size);
-        self.r_scaled += own;
-        let mut x = r - shifted;
-        c.project(&mut x);
-        self.plain += (r - x).length_squared();
-        self.r += r.length_squared();
-        self.u += u.length_squared();
+    fn contacts<S: Simd>(&mut self, simd: S, contacts: &[Contact], reactions: &[DVec3], u: Wide3<S>, shift: Wide<S>) {
+        let (own, r) = (in_lanes::<S, _>(contacts), each3(simd, &in_lanes::<S, _>(reactions), |r| *r));
+        let shifted = Wide3(u.0 + shift, u.1, u.2);
+        let nn = each(simd, &own, |c| c.local.nn);
+        let (t1, t2) = (each(simd, &own, |c| c.local.tt[0]), each(simd, &own, |c| c.local.tt[2]));
+        let d = (nn + t1 + t2).over(Wide::splat(simd, 3.0));
+        let x = r - project(simd, contacts, r - Wide3(shifted.0.over(d), shifted.1.over(d), shifted.2.over(d)));
+        let y = r - project(simd, contacts, r - shifted);
+        let (miss, size) = (d * x.dot(x), r.dot(r));
+        let carried = d * size;
+        let (epsilon, taken) = ((d * miss).row(), (d * carried).row());
+        let lost = shifted.rows();
+        let (miss, carried, plain, size, speed) = (miss.row(), carried.row(), y.dot(y).row(), size.row(), u.dot(u).row());
+        for (l, (c, r)) in contacts.iter().zip(reactions).enumerate().take(LANES) {
+            self.scaled += miss[l];
+            let runaway = taken[l] > RUNAWAY * RUNAWAY * c.scale * c.scale;
+            let epsilon = if runaway { lost_in_reaction(c, *r, DVec3::new(lost[0][l], lost[1][l], lost[2][l])) } else { epsilon[l] };
+            self.miss(epsilon, taken[l], c.scale, c.size);
+            self.r_scaled += carried[l];
+            self.plain += plain[l];
+            self.r += size[l];
+            self.u += speed[l];
+        }
+    }
+
+    /// Takes in contacts between one pair of bodies.
+    #[inline(always)]
+    fn pair<S: Simd>(&mut self, simd: S, contacts: &[Contact], reactions: &[DVec3], known: Option<&[f64]>, v: &[Twist]) {
+        let own = in_lanes::<S, _>(contacts);
+        let u = Abreast::load(simd, &own).rate(twists_of(contacts, v)) + each3(simd, &own, |c| c.b);
+        let shift = match known {
+            Some(known) => each(simd, &in_lanes::<S, _>(known), |known| *known),
+            None => each(simd, &own, |c| c.mu) * (u.1 * u.1 + u.2 * u.2).sqrt(),
+        };
+        self.contacts(simd, contacts, reactions, u, shift);
     }
 
     /// Takes in a contact that resists rolling, with its moments; `known` is the shift of its friction if that is given.
@@ -279,7 +299,8 @@ pub(super) fn contact_errors(p: &MixedProblem, answer: &Answer, k: usize) -> Con
         s.spinning((c, spin), [r, moment], &answer.velocities, known);
     } else {
         let u = p.contact_velocity(c, &answer.velocities.rigid);
-        s.contact(c, r, u, known.unwrap_or_else(|| c.shift(u)));
+        let shift = Wide::splat(Plain, known.unwrap_or_else(|| c.shift(u)));
+        s.contacts(Plain, std::slice::from_ref(c), &[r], Wide3::splat(Plain, u), shift);
     }
     ContactErrors { map: s.scaled, carrying: s.r_scaled, misfit: s.misfit.sqrt() }
 }
@@ -301,17 +322,7 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
             }
             return s;
         }
-        Lanes::best().run(
-            #[inline(always)]
-            || {
-                for (k, (c, &r)) in contacts.iter().zip(reactions).enumerate() {
-                    let u = p.contact_velocity(c, &v.rigid);
-                    let shift = known.map_or_else(|| c.shift(u), |known| known[k]);
-                    s.contact(c, r, u, shift);
-                }
-                s
-            },
-        )
+        Lanes::best().run_four(Judge { contacts, reactions, known, v: &v.rigid })
     };
     let pieces = p.contacts.chunks(PIECE).zip(answer.reactions.contacts.chunks(PIECE)).enumerate();
     let total = if share(Part::Residual, p.contacts.len(), 4 * PIECE + 1) {
@@ -337,6 +348,57 @@ pub fn residual(p: &MixedProblem, answer: &Answer, v: &Velocities) -> Residual {
         parts: total.parts.sqrt(),
         blocks: 0,
     }
+}
+
+/// Judges contacts that resist no rolling; their shifts are `known` or follow from the velocities.
+struct Judge<'a> {
+    contacts: &'a [Contact],
+    reactions: &'a [DVec3],
+    known: Option<&'a [f64]>,
+    v: &'a [Twist],
+}
+
+impl WithSimd for Judge<'_> {
+    type Output = Sums;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Sums {
+        let Self { mut contacts, mut reactions, mut known, v } = self;
+        let mut sums = Sums::default();
+        loop {
+            let n = alike(contacts, S::F64_LANES.min(reactions.len()));
+            let (own, r);
+            (own, contacts) = contacts.split_at(n);
+            (r, reactions) = reactions.split_at(n);
+            let shifts = known.map(|known| &known[..n]);
+            known = known.map(|known| &known[n..]);
+            match n {
+                0 => return sums,
+                1 => sums.pair(Plain, own, r, shifts, v),
+                _ => sums.pair(simd, own, r, shifts, v),
+            }
+        }
+    }
+}
+
+/// The nearest point of the set of each contact, see [`project_coulomb`](super::admissible::project_coulomb).
+#[inline(always)]
+fn project<S: Simd>(simd: S, contacts: &[Contact], x: Wide3<S>) -> Wide3<S> {
+    let (zero, nearly) = (Wide::splat(simd, 0.0), Wide::splat(simd, NEARLY));
+    let mu = each(simd, &in_lanes::<S, _>(contacts), |c| c.mu);
+    let (square, reach) = (x.1 * x.1 + x.2 * x.2, mu * x.0);
+    let inside = zero.below(x.0).and(square.at_most(nearly * reach * reach));
+    let polar = x.0.below(zero).and((mu * mu * square).at_most(nearly * x.0 * x.0));
+    if !inside.or(polar).not().any() && contacts.iter().all(|c| c.most == 0.0) {
+        return inside.pick3(x, Wide3(zero, zero, zero));
+    }
+    let mut points = x.rows();
+    for (l, c) in contacts.iter().enumerate().take(LANES) {
+        let mut point = DVec3::new(points[0][l], points[1][l], points[2][l]);
+        c.project(&mut point);
+        (points[0][l], points[1][l], points[2][l]) = point.into();
+    }
+    Wide3::load(simd, &points, 0)
 }
 
 fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v: &Velocities) -> Sums {

@@ -1,11 +1,13 @@
 //! What one sweep does: groups of contacts in their order, shared between threads where that is worth it, and what it adds up.
 
+use super::abreast::{Abreast, Masses, each, each3, gather};
 use super::cells::Cells;
 use super::colours::{All, Halves, Leaves, Shared, Twists, Unit, visit_cells, visit_serial};
+use super::contact::LocalOperators;
 use super::local::kernel::solve_once;
 use super::mixed::{Contact, IMMOBILE, MAX_ROWS, MixedProblem, RigidMass, Spin, Twist, Velocities};
 use super::passes::{Momentum, conjugate_step};
-use crate::algebra::lanes::{Lanes, Row};
+use crate::algebra::lanes::{LANES, Lanes, Plain, Row, Simd, Wide, Wide3, WithSimd};
 use glam::DVec3;
 use std::ops::Range;
 
@@ -168,10 +170,7 @@ impl Halves for Colour<'_> {
     }
 
     fn visit(self, v: &impl Twists) -> Norms {
-        Lanes::best().run(
-            #[inline(always)]
-            || self.rows.visit(self.groups, self.pieces, v),
-        )
+        Lanes::best().run_four(Visit { colour: self, v })
     }
 }
 
@@ -194,39 +193,79 @@ pub(super) struct Rows<'a> {
     pub(super) momentum: Option<Momentum>,
 }
 
-impl Rows<'_> {
-    /// Visits the contacts of some groups in order.
+/// Visits the contacts of some groups in order; pairs that follow each other and share no mobile body each in their own lane.
+struct Visit<'a, 'b, T> {
+    colour: Colour<'a>,
+    v: &'b T,
+}
+
+impl<T: Twists> WithSimd for Visit<'_, '_, T> {
+    type Output = Norms;
+
     #[inline(always)]
-    fn visit(&self, groups: Groups<'_>, pieces: Pieces<'_>, v: &impl Twists) -> Norms {
+    fn with_simd<S: Simd>(self, simd: S) -> Norms {
+        let Self { colour: Colour { rows, groups, pieces }, v } = self;
+        let mut norms = Norms::default();
         if groups.count() == 0 {
-            return Norms::default();
+            return norms;
         }
         let first = groups.get(0).start;
         let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
-        let mut norms = Norms::default();
-        for range in (0..groups.count()).map(|k| groups.get(k)) {
-            let own = range.start - first..range.end - first;
-            let (r, change, direction) = (&mut r[own.clone()], &mut change[own.clone()], &mut direction[own.clone()]);
-            self.extrapolate([&mut *r, &mut *change, &mut *direction]);
-            let contacts = &self.p.contacts[range.clone()];
-            if !moments.is_empty() {
-                let (moments, turned, turns) = (&mut moments[own.clone()], &mut turned[own.clone()], &mut turns[own]);
-                self.extrapolate([&mut *moments, &mut *turned, &mut *turns]);
-                self.visit_spins(range.clone(), [&mut *r, &mut *moments], [&mut *change, &mut *turned], v);
-                for (k, (spin, c)) in self.p.spins[range].iter().zip(contacts).enumerate() {
-                    let d = spin.mean_diagonal(c);
-                    norms.count(d, [change[k], direction[k], r[k]]);
-                    norms.count(d, [turned[k], turns[k], moments[k]]);
+        let mut k = 0;
+        while k < groups.count() {
+            let (pairs, n) = rows.pairs_apart(groups, k, if moments.is_empty() { S::F64_LANES } else { 1 });
+            k += n;
+            let pairs = &pairs[..n];
+            for pair in pairs {
+                let own = pair.start - first..pair.end - first;
+                rows.extrapolate([&mut r[own.clone()], &mut change[own.clone()], &mut direction[own.clone()]]);
+                if !moments.is_empty() {
+                    rows.extrapolate([&mut moments[own.clone()], &mut turned[own.clone()], &mut turns[own]]);
                 }
-                continue;
             }
-            let shifts = self.shifts.get(range).unwrap_or_default();
-            visit_group(&self.p.rigid, contacts, shifts, r, change, v);
-            for (k, c) in contacts.iter().enumerate() {
-                norms.count(c.local.mean_diagonal(), [change[k], direction[k], r[k]]);
+            match pairs {
+                [pair] if !moments.is_empty() => {
+                    let own = pair.start - first..pair.end - first;
+                    let (r, moments) = (&mut r[own.clone()], &mut moments[own.clone()]);
+                    rows.visit_spins(pair.clone(), [r, moments], [&mut change[own.clone()], &mut turned[own]], v);
+                }
+                [_] => rows.visit_pairs(Plain, pairs, first, [&mut *r, &mut *change], v),
+                _ => rows.visit_pairs(simd, pairs, first, [&mut *r, &mut *change], v),
+            }
+            for (at, k) in pairs.iter().flat_map(|pair| pair.clone()).map(|at| (at, at - first)) {
+                let c = &rows.p.contacts[at];
+                match rows.p.spins.get(at) {
+                    Some(spin) if !moments.is_empty() => {
+                        let d = spin.mean_diagonal(c);
+                        norms.count(d, [change[k], direction[k], r[k]]);
+                        norms.count(d, [turned[k], turns[k], moments[k]]);
+                    }
+                    _ => norms.count(c.local.mean_diagonal(), [change[k], direction[k], r[k]]),
+                }
             }
         }
         norms
+    }
+}
+
+impl Rows<'_> {
+    /// The next groups from number k on that share no mobile body, at most so many.
+    #[inline(always)]
+    fn pairs_apart(&self, groups: Groups<'_>, k: usize, most: usize) -> ([Range<usize>; LANES], usize) {
+        let mut pairs = [const { 0..0 }; LANES];
+        let (mut bodies, mut n) = ([IMMOBILE; 2 * LANES], 0);
+        while n < most && k + n < groups.count() {
+            pairs[n] = groups.get(k + n);
+            if let Some(c) = self.p.contacts[pairs[n].clone()].first() {
+                let known = &bodies[..2 * n];
+                if [c.body1, c.body2].iter().any(|body| *body != IMMOBILE && known.contains(body)) {
+                    break;
+                }
+                (bodies[2 * n], bodies[2 * n + 1]) = (c.body1, c.body2);
+            }
+            n += 1;
+        }
+        (pairs, n)
     }
 
     /// The conjugate step of reactions, from their changes in the last sweep.
@@ -276,31 +315,105 @@ impl Rows<'_> {
     }
 }
 
-/// Visits the contacts between one pair of bodies, whose velocities stay in registers meanwhile.
-#[inline(always)]
-fn visit_group(masses: &[RigidMass], contacts: &[Contact], shifts: &[f64], r: &mut [DVec3], change: &mut [DVec3], v: &impl Twists) {
-    let Some(head) = contacts.first() else { return };
-    let mass = |body: u32| if body == IMMOBILE { RigidMass::default() } else { masses[body as usize] };
-    let (m1, m2) = (mass(head.body1), mass(head.body2));
-    let load = |body: u32| if body == IMMOBILE { Twist::default() } else { v.load(body) };
-    let (mut v1, mut v2) = (load(head.body1), load(head.body2));
-    for (k, ((c, r), change)) in contacts.iter().zip(r).zip(change).enumerate() {
-        let u = c.to_local(v1.at(c.arm1) - v2.at(c.arm2)) + c.b;
-        let q = u - c.local.apply(*r);
-        let new = match shifts.get(k) {
-            None => c.local.solve_near(q, c.mu, *r),
-            Some(&shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
-        };
-        let new = if c.most > 0.0 && new.x > c.most { c.local.solve_under(q, c.mu, c.most, *r) } else { new };
-        let dr = new - *r;
-        (*change, *r) = (dr, new);
-        if dr != DVec3::ZERO {
-            let impulse = c.to_world(dr);
-            m1.kick(&mut v1, c.arm1, impulse);
-            m2.kick(&mut v2, c.arm2, -impulse);
+impl Rows<'_> {
+    /// Visits contacts of pairs that share no mobile body, each pair in its own lane; the velocities stay in registers meanwhile. What a contact computes, and in
+    /// which order, is what it computes alone.
+    #[inline(always)]
+    fn visit_pairs<S: Simd>(&self, simd: S, pairs: &[Range<usize>], first: usize, [r, change]: [&mut [DVec3]; 2], v: &impl Twists) {
+        let nobody = RigidMass::default();
+        let (mut masses, mut twists) = ([[&nobody; LANES]; 2], [[Twist::default(); LANES]; 2]);
+        let (mut bodies, mut longest, mut shortest) = ([[IMMOBILE; LANES]; 2], 0, usize::MAX);
+        for (l, pair) in pairs.iter().enumerate().take(S::F64_LANES) {
+            (longest, shortest) = (longest.max(pair.len()), shortest.min(pair.len()));
+            let Some(head) = self.p.contacts[pair.clone()].first() else { continue };
+            for (end, body) in [head.body1, head.body2].into_iter().enumerate().filter(|(_, body)| *body != IMMOBILE) {
+                bodies[end][l] = body;
+                (masses[end][l], twists[end][l]) = (&self.p.rigid[body as usize], v.load(body));
+            }
+        }
+        if pairs.len() < S::F64_LANES {
+            shortest = 0;
+        }
+        let [m1, m2] = [Masses::gather(simd, &masses[0]), Masses::gather(simd, &masses[1])];
+        let [mut v1, mut v2] = [gather(simd, &twists[0]), gather(simd, &twists[1])];
+        let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
+        let none = Wide3(zero, zero, zero);
+        for k in 0..longest {
+            // lanes that are through repeat a contact, and keep what they have
+            let (mut contacts, mut reactions, mut through) =
+                ([&self.p.contacts[pairs[0].start]; LANES], [DVec3::ZERO; LANES], [0.0; LANES]);
+            let mut at = [usize::MAX; LANES];
+            for (l, pair) in pairs.iter().enumerate().take(S::F64_LANES) {
+                if k < pair.len() {
+                    at[l] = pair.start + k - first;
+                    (contacts[l], reactions[l], through[l]) = (&self.p.contacts[pair.start + k], r[at[l]], 1.0);
+                }
+            }
+            let c = Abreast::load(simd, &contacts);
+            let b = each3(simd, &contacts, |c| c.b);
+            let u = c.to_local(v1[0] + v1[1].cross(c.arms[0]) - (v2[0] + v2[1].cross(c.arms[1]))) + b;
+            let reaction = each3(simd, &reactions.each_ref(), |r| *r);
+            let w = LocalOperators::gather(simd, &contacts);
+            let q = u - w.apply(reaction);
+            let mut open = if self.shifts.is_empty() { zero.at_most(q.0) } else { one.below(zero) };
+            if k >= shortest {
+                open = open.or(Wide::of(simd, &through).equals(zero));
+            }
+            let mut new = none;
+            if open.not().any() {
+                let mut known = open;
+                if self.shifts.is_empty() {
+                    let (held, sticks) = w.stick(q, each(simd, &contacts, |c| c.mu), each(simd, &contacts, |c| c.most));
+                    new = open.pick3(none, held);
+                    known = known.or(sticks);
+                }
+                if known.not().any() {
+                    let (mut all, known, q) = (new.rows(), known.pick(one, zero).row(), q.rows());
+                    for l in (0..pairs.len().min(S::F64_LANES)).filter(|&l| known[l] == 0.0) {
+                        let q = DVec3::new(q[0][l], q[1][l], q[2][l]);
+                        let x = solved(contacts[l], q, self.shifts.get(at[l] + first).copied(), reactions[l]);
+                        (all[0][l], all[1][l], all[2][l]) = (x.x, x.y, x.z);
+                    }
+                    new = Wide3::load(simd, &all, 0);
+                }
+            }
+            let dr = new - reaction;
+            let (new, changes) = (new.rows(), dr.rows());
+            for l in 0..S::F64_LANES {
+                if let (Some(r), Some(change)) = (r.get_mut(at[l]), change.get_mut(at[l])) {
+                    *r = DVec3::new(new[0][l], new[1][l], new[2][l]);
+                    *change = DVec3::new(changes[0][l], changes[1][l], changes[2][l]);
+                }
+            }
+            let mut still = dr.0.equals(zero).and(dr.1.equals(zero)).and(dr.2.equals(zero));
+            if k >= shortest {
+                still = still.or(Wide::of(simd, &through).equals(zero));
+            }
+            if still.not().any() {
+                let impulse = c.to_world(dr);
+                let [one, two] = [m1.kicked(v1, c.arms[0], impulse), m2.kicked(v2, c.arms[1], -impulse)];
+                v1 = [still.pick3(v1[0], one[0]), still.pick3(v1[1], one[1])];
+                v2 = [still.pick3(v2[0], two[0]), still.pick3(v2[1], two[1])];
+            }
+        }
+        for (bodies, twists) in [(&bodies[0], &v1), (&bodies[1], &v2)] {
+            let (linear, angular) = (twists[0].rows(), twists[1].rows());
+            for l in (0..S::F64_LANES).filter(|&l| bodies[l] != IMMOBILE) {
+                let of = |rows: &[Row; 3]| DVec3::new(rows[0][l], rows[1][l], rows[2][l]);
+                v.store(bodies[l], Twist { linear: of(&linear), angular: of(&angular) });
+            }
         }
     }
-    store_ends(head, [v1, v2], v);
+}
+
+/// The reaction that solves a contact, given its velocity without it, a known shift, and the reaction so far.
+#[inline(never)]
+fn solved(c: &Contact, q: DVec3, shift: Option<f64>, r: DVec3) -> DVec3 {
+    let new = match shift {
+        None => c.local.solve_near(q, c.mu, r),
+        Some(shift) => c.local.solve_convex(q + shift * DVec3::X, c.mu),
+    };
+    if c.most > 0.0 && new.x > c.most { c.local.solve_under(q, c.mu, c.most, r) } else { new }
 }
 
 /// Writes the twists of the bodies of a contact.

@@ -18,6 +18,9 @@
 //! [`LocalOperator`] is the contact of a step, whose W is symmetric and wanted for itself too; its tangents are turned where it slips.
 //! [`ContactOperator3`] and [`ContactOperator2`] are those of any matrix, [`RollingOperator`] resists rolling too.
 
+use super::abreast::each;
+use super::mixed::Contact;
+use crate::algebra::lanes::{LANES, Mask, Plain, Simd, Wide, Wide3};
 use glam::DVec3;
 
 mod general;
@@ -223,13 +226,41 @@ impl LocalOperator {
     /// Splits a symmetric operator; `None` unless `W_nn` is positive and everything finite.
     #[inline(always)]
     pub fn new(nn: f64, nt: [f64; 2], tt: [f64; 3]) -> Option<Self> {
-        let nn_inv = 1.0 / nn;
+        let wide = |x| Wide::splat(Plain, x);
+        let mut found = None;
+        Self::of_lanes(Plain, wide(nn), nt.map(wide), tt.map(wide), |_, operator| found = operator);
+        found
+    }
+
+    /// The same for the operator of each lane, which `take` is given.
+    #[inline(always)]
+    pub(in crate::numerics) fn of_lanes<S: Simd>(
+        simd: S,
+        nn: Wide<S>,
+        nt: [Wide<S>; 2],
+        tt: [Wide<S>; 3],
+        mut take: impl FnMut(usize, Option<Self>),
+    ) {
+        let (zero, one) = (Wide::splat(simd, 0.0), Wide::splat(simd, 1.0));
+        let nn_inv = one.over(nn);
         let s = [tt[0] - nt[0] * nt[0] * nn_inv, tt[1] - nt[0] * nt[1] * nn_inv, tt[2] - nt[1] * nt[1] * nn_inv];
         let det = s[0] * s[2] - s[1] * s[1];
         let trace = s[0] + s[2];
-        let s_det_inv = if det > 1e-14 * trace * trace { 1.0 / det } else { 0.0 };
-        let good = nn > 0.0 && nn_inv.is_finite() && s.iter().all(|x| x.is_finite());
-        good.then_some(Self { nn, nt, tt, nn_inv, s, s_det_inv })
+        let s_det_inv = (Wide::splat(simd, 1e-14) * trace * trace).below(det).pick(one.over(det), zero);
+        let (nt, tt, s) = ([nt[0].row(), nt[1].row()], [tt[0].row(), tt[1].row(), tt[2].row()], [s[0].row(), s[1].row(), s[2].row()]);
+        let (nn, nn_inv, s_det_inv) = (nn.row(), nn_inv.row(), s_det_inv.row());
+        for l in 0..S::F64_LANES {
+            let operator = Self {
+                nn: nn[l],
+                nt: [nt[0][l], nt[1][l]],
+                tt: [tt[0][l], tt[1][l], tt[2][l]],
+                nn_inv: nn_inv[l],
+                s: [s[0][l], s[1][l], s[2][l]],
+                s_det_inv: s_det_inv[l],
+            };
+            let good = nn[l] > 0.0 && nn_inv[l].is_finite() && operator.s.iter().all(|x| x.is_finite());
+            take(l, good.then_some(operator));
+        }
     }
 
     /// `W r`
@@ -376,6 +407,55 @@ impl LocalOperator {
         let f = cone(d);
         let size = (-q.dot(f) / f.dot(self.apply(f))).max(0.0);
         size * f
+    }
+}
+
+/// The operator of a contact in each lane.
+#[derive(Clone, Copy)]
+pub(super) struct LocalOperators<S: Simd> {
+    nn: Wide<S>,
+    nt: [Wide<S>; 2],
+    tt: [Wide<S>; 3],
+    nn_inv: Wide<S>,
+    s: [Wide<S>; 3],
+    s_det_inv: Wide<S>,
+    zero: Wide<S>,
+}
+
+impl<S: Simd> LocalOperators<S> {
+    #[inline(always)]
+    pub(super) fn gather(simd: S, lanes: &[&Contact; LANES]) -> Self {
+        Self {
+            nn: each(simd, lanes, |c| c.local.nn),
+            nt: [each(simd, lanes, |c| c.local.nt[0]), each(simd, lanes, |c| c.local.nt[1])],
+            tt: [each(simd, lanes, |c| c.local.tt[0]), each(simd, lanes, |c| c.local.tt[1]), each(simd, lanes, |c| c.local.tt[2])],
+            nn_inv: each(simd, lanes, |c| c.local.nn_inv),
+            s: [each(simd, lanes, |c| c.local.s[0]), each(simd, lanes, |c| c.local.s[1]), each(simd, lanes, |c| c.local.s[2])],
+            s_det_inv: each(simd, lanes, |c| c.local.s_det_inv),
+            zero: Wide::splat(simd, 0.0),
+        }
+    }
+
+    /// [`LocalOperator::apply`]
+    #[inline(always)]
+    pub(super) fn apply(&self, r: Wide3<S>) -> Wide3<S> {
+        let Self { nn, nt, tt, .. } = *self;
+        Wide3(nn * r.0 + nt[0] * r.1 + nt[1] * r.2, nt[0] * r.0 + tt[0] * r.1 + tt[1] * r.2, nt[1] * r.0 + tt[1] * r.1 + tt[2] * r.2)
+    }
+
+    /// The reaction that holds each contact, or bears it without friction, and where that is its answer given that `q_n < 0`: what is left slips
+    /// ([`LocalOperator::solve_near`]), or gives way under `most`.
+    #[inline(always)]
+    pub(super) fn stick(&self, q: Wide3<S>, mu: Wide<S>, most: Wide<S>) -> (Wide3<S>, Mask<S>) {
+        let Self { nt, nn_inv, s, s_det_inv, zero, .. } = *self;
+        let c = [q.1 - nt[0] * q.0 * nn_inv, q.2 - nt[1] * q.0 * nn_inv];
+        let y = -(s[2] * c[0] - s[1] * c[1]) * s_det_inv;
+        let z = -(s[0] * c[1] - s[1] * c[0]) * s_det_inv;
+        let x = -q.0 * nn_inv - (nt[0] * y + nt[1] * z) * nn_inv;
+        let within = (y * y + z * z).at_most(mu * mu * x * x).and(zero.at_most(x));
+        let (smooth, free) = (mu.at_most(zero), Wide3(-q.0 * nn_inv, zero, zero));
+        let known = smooth.or(within.and(zero.below(s_det_inv))).and(most.at_most(zero));
+        (smooth.pick3(free, Wide3(x, y, z)), known)
     }
 }
 

@@ -113,27 +113,6 @@ impl RigidMass {
         v.linear += self.inverse_mass * impulse;
         v.angular += self.inertia_times(arm.cross(impulse));
     }
-
-    /// `diag(1/m) + [a]ᵀ× I⁻¹ [a]×`: velocity of a point per impulse at it.
-    #[inline(always)]
-    fn mobility(&self, arm: DVec3) -> DMat3 {
-        let (s, DVec3 { x, y, z }) = (&self.inverse_inertia, arm);
-        if s[0] == s[1] && s[1] == s[2] && s[3] == 0.0 && s[4] == 0.0 && s[5] == 0.0 {
-            let k = s[0] * arm;
-            let square = DMat3::from_cols(arm * k.x, arm * k.y, arm * k.z);
-            return DMat3::from_diagonal(self.inverse_mass + k.dot(arm)) - square;
-        }
-        // products with the zeros of [a]× left out: the rows of [a]ᵀ× I⁻¹, and its product with [a]×
-        let rows = Self::unpack(self.inverse_inertia);
-        let [sx, sy, sz] = [rows.x_axis, rows.y_axis, rows.z_axis];
-        let [a, b, c] = [z * sy - y * sz, x * sz - z * sx, y * sx - x * sy];
-        let column = |p: f64, q: f64, from: [usize; 2]| {
-            let [from, to] = from;
-            DVec3::new(p * a[from] + q * a[to], p * b[from] + q * b[to], p * c[from] + q * c[to])
-        };
-        let turned = DMat3::from_cols(column(z, -y, [1, 2]), column(-z, x, [0, 2]), column(y, -x, [0, 1]));
-        DMat3::from_diagonal(self.inverse_mass) + turned
-    }
 }
 
 /// A system with any number of velocities and a symmetric positive mass matrix, see [`MixedProblem::push_general`].

@@ -1,11 +1,14 @@
 //! H, Ŵ⁻¹ and W of a problem, applied.
 
 use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
-use crate::algebra::lanes::Lanes;
+use crate::algebra::lanes::{LANES, Lanes, Plain, Simd, Wide, Wide3, WithSimd};
 use crate::algebra::pieces::{Part, share};
-use crate::numerics::{ProblemError, colours, contact::LocalOperator};
-use glam::{DMat3, DVec3};
+use crate::numerics::abreast::{Abreast, Kick, Rates, alike, each, each3, in_lanes, twists_of};
+use crate::numerics::colours::{self, All};
+use crate::numerics::{ProblemError, contact::LocalOperator};
+use glam::DVec3;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Part of the scale of a contact that stands for what its reaction has to do: a hundredth of what it may miss by at a tolerance of 1e-3.
 #[doc(hidden)]
@@ -14,34 +17,90 @@ pub const JUDGED: f64 = 1e-5;
 /// Contacts per piece of a sum: fixed, so that any number of threads adds in the same order.
 const PIECE: usize = 1024;
 
-/// The own operators of some contacts, the first of which is number `first`; `|D^{-½} q|²` and `|q|²` over those that close, and the squares
+/// Makes the own operators of some contacts, the first of which is number `first`; `|D^{-½} q|²` and `|q|²` over those that close, and the squares
 /// of the speeds on which they are judged, as impulses.
-#[inline(always)]
-fn prepare_contacts(contacts: &mut [Contact], first: usize, rigid: &[RigidMass], free: &[Twist]) -> Result<[f64; 3], ProblemError> {
-    let (mut scaled, mut plain, mut judged) = (0.0, 0.0, 0.0);
-    for (k, c) in contacts.iter_mut().enumerate() {
-        let mut m = DMat3::ZERO;
-        for (body, arm) in [(c.body1, c.arm1), (c.body2, c.arm2)] {
-            if body != IMMOBILE {
-                m += rigid[body as usize].mobility(arm);
+struct Prepare<'a> {
+    contacts: &'a mut [Contact],
+    first: usize,
+    rigid: &'a [RigidMass],
+    free: &'a [Twist],
+}
+
+impl WithSimd for Prepare<'_> {
+    type Output = Result<[f64; 3], ProblemError>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Self { mut contacts, first: mut k, rigid, free } = self;
+        let mut sums = [0.0; 3];
+        loop {
+            let n = alike(contacts, S::F64_LANES);
+            let own;
+            (own, contacts) = contacts.split_at_mut(n);
+            let singular = match n {
+                0 => return Ok(sums),
+                1 => prepare_pair(Plain, own, rigid, free, &mut sums),
+                _ => prepare_pair(simd, own, rigid, free, &mut sums),
+            };
+            if let Some((l, found)) = singular {
+                return Err(ProblemError::SingularBlock { block: format!("contact {}", k + l), found });
             }
+            k += n;
         }
-        let (n, t1) = (c.normal, c.tangent);
-        let t2 = n.cross(t1);
-        let [mn, m1, m2] = [n, t1, t2].map(|axis| m * axis);
-        let nn = n.dot(mn);
-        c.local = LocalOperator::new(nn, [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)])
-            .ok_or_else(|| ProblemError::SingularBlock { block: format!("contact {}", first + k), found: nn })?;
-        let weight = c.local.mean_diagonal();
-        judged += c.scale * c.scale / weight;
-        let q = c.velocity(free);
-        if q.x >= 0.0 {
+    }
+}
+
+/// The same of contacts between one pair of bodies; which one has no operator, and what its `W_nn` is.
+#[inline(always)]
+fn prepare_pair<S: Simd>(
+    simd: S,
+    contacts: &mut [Contact],
+    rigid: &[RigidMass],
+    free: &[Twist],
+    sums: &mut [f64; 3],
+) -> Option<(usize, f64)> {
+    let own = in_lanes::<S, _>(contacts);
+    let c = Abreast::load(simd, &own);
+    let (b, scale) = (each3(simd, &own, |c| c.b), each(simd, &own, |c| c.scale));
+    let mass = |body: u32| if body == IMMOBILE { None } else { Some(&rigid[body as usize]) };
+    let m = c.mobility([mass(contacts[0].body1), mass(contacts[0].body2)]);
+    let [n, t1, t2] = c.axes;
+    let [mn, m1, m2] = [times(&m, n), times(&m, t1), times(&m, t2)];
+    let (nn, nt, tt) = (n.dot(mn), [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)]);
+    let mut singular = None;
+    let normals = nn.row();
+    LocalOperator::of_lanes(
+        simd,
+        nn,
+        nt,
+        tt,
+        #[inline(always)]
+        |l, local| match (contacts.get_mut(l), local) {
+            (Some(c), Some(local)) => c.local = local,
+            (Some(_), None) => singular = singular.or(Some((l, normals[l]))),
+            (None, _) => {}
+        },
+    );
+    let weight = (nn + tt[0] + tt[2]).over(Wide::splat(simd, 3.0));
+    let q = c.rate(twists_of(contacts, free)) + b;
+    let square = q.dot(q);
+    let (judged, scaled) = ((scale * scale).over(weight).row(), square.over(weight).row());
+    let (plain, normal) = (square.row(), q.0.row());
+    for l in 0..contacts.len().min(LANES) {
+        sums[2] += judged[l];
+        if normal[l] >= 0.0 {
             continue; // open without any reaction: a far neighbour must not make the residual look small
         }
-        scaled += q.length_squared() / weight;
-        plain += q.length_squared();
+        sums[0] += scaled[l];
+        sums[1] += plain[l];
     }
-    Ok([scaled, plain, judged])
+    singular
+}
+
+/// `m x`, given the columns of m.
+#[inline(always)]
+fn times<S: Simd>(m: &[Wide3<S>; 3], x: Wide3<S>) -> Wide3<S> {
+    m[0].times(x.0) + m[1].times(x.1) + m[2].times(x.2)
 }
 
 /// Sums of the pieces, in their order; the first error.
@@ -73,10 +132,7 @@ impl MixedProblem {
         let Self { contacts, rigid, free, .. } = self;
         let shared = share(Part::Prepare, contacts.len(), 2 * PIECE);
         let piece = |(k, contacts): (usize, &mut [Contact])| {
-            Lanes::best().run(
-                #[inline(always)]
-                || prepare_contacts(contacts, k * PIECE, rigid, &free.rigid),
-            )
+            Lanes::best().run_four(Prepare { contacts, first: k * PIECE, rigid, free: &free.rigid })
         };
         let [mut scaled, mut plain, judged] = if shared {
             let parts: Vec<_> = contacts.par_chunks_mut(PIECE).enumerate().map(piece).collect();
@@ -172,6 +228,12 @@ impl MixedProblem {
         c.velocity(v)
     }
 
+    /// The same of a range of contacts; `take` is given the number and the velocity of each in order.
+    #[doc(hidden)]
+    pub fn contact_velocities(&self, range: Range<usize>, v: &[Twist], take: impl FnMut(usize, DVec3)) {
+        Lanes::best().run_four(Rates { contacts: &self.contacts[range.clone()], first: range.start, v, take });
+    }
+
     /// `u = H v + b` of one block, what its compliance gives included.
     pub fn block_velocity(&self, block: &Block, v: &Velocities, u: &mut [f64]) {
         u.copy_from_slice(&self.block_b[block.first..][..block.rows]);
@@ -246,23 +308,9 @@ impl MixedProblem {
             return self.kick_others(r, v);
         }
         v.rigid.clone_from(&self.free.rigid);
-        Lanes::best().run(
-            #[inline(always)]
-            || self.kick_contacts(&r.contacts, &mut v.rigid),
-        );
+        let twists = &All::new(&mut v.rigid);
+        Lanes::best().run_four(Kick { contacts: &self.contacts, reactions: &r.contacts, masses: &self.rigid, v: twists });
         self.kick_others(r, v);
-    }
-
-    #[inline(always)]
-    fn kick_contacts(&self, r: &[DVec3], v: &mut [Twist]) {
-        for (c, &r) in self.contacts.iter().zip(r).filter(|(_, r)| **r != DVec3::ZERO) {
-            let impulse = c.to_world(r);
-            for (body, arm, impulse) in [(c.body1, c.arm1, impulse), (c.body2, c.arm2, -impulse)] {
-                if body != IMMOBILE {
-                    self.rigid[body as usize].kick(&mut v[body as usize], arm, impulse);
-                }
-            }
-        }
     }
 
     /// What moments and blocks give to the velocities of rigid bodies, and those of general systems.
