@@ -1,13 +1,16 @@
 //! A step that is stopped while it is solved has not been.
 
+use bevy_ecs::prelude::{Entity, With};
 use drystone::geometry::Shape;
 use drystone::io::scene::{Scene, SceneSource};
 use drystone::model::contact::Manifold;
 use drystone::model::scheme::Scheme;
 use drystone::scenes::{Built, build};
 use drystone::simulation::{Body, Simulation, SimulationError};
+use drystone::topology::bodies::Slot;
 use glam::DVec3;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -23,36 +26,53 @@ fn scene(name: &str, set: &[(&str, &str)], end: f64) -> Fallible<Scene> {
 enum Heard {
     /// In detection: it is set before the step.
     Early,
-    /// In the solver: a load sets it.
-    Late,
+    /// In the solver: a load sets it when it is asked so many times in the step; more than once it is where the step is solved in parts.
+    Late(u32),
 }
 
 /// Steps to the end; with a flag each step is tried with the flag set first. The hash, and how many steps were stopped.
 fn run(scene: &Scene, flag: Option<(&'static AtomicBool, Heard)>) -> Fallible<(u64, u64)> {
-    static ARMED: AtomicBool = AtomicBool::new(false);
-    let Built { mut simulation, .. } = build(scene)?;
-    let mut stopped = 0;
-    if let Some((flag, heard)) = flag {
-        simulation.set_stop(flag);
-        if heard == Heard::Late {
-            simulation.add_load(|_, _| {
-                if ARMED.load(Ordering::Relaxed) {
+    let armed = Arc::new(AtomicU32::new(0));
+    let start = || -> Fallible<Built> {
+        let mut built = build(scene)?;
+        let Some((flag, heard)) = flag else { return Ok(built) };
+        built.simulation.set_stop(flag);
+        if heard != Heard::Early {
+            let armed = armed.clone();
+            built.simulation.add_load(move |_, _| {
+                let left = armed.load(Ordering::Relaxed);
+                armed.store(left.saturating_sub(1), Ordering::Relaxed);
+                if left == 1 {
                     flag.store(true, Ordering::Relaxed);
                 }
             });
         }
-    }
+        Ok(built)
+    };
+    let Built { mut simulation, mut entities, .. } = start()?;
+    let mut stopped = 0;
     while simulation.time() < scene.time.end - 1e-9 {
         if let Some((flag, heard)) = flag {
-            let (hash, steps) = (simulation.state_hash(), simulation.steps());
-            if heard == Heard::Early { flag } else { &ARMED }.store(true, Ordering::Relaxed);
+            let (hash, steps, bodies) = (simulation.state_hash(), simulation.steps(), bodies_of(&mut simulation));
+            match heard {
+                Heard::Early => flag.store(true, Ordering::Relaxed),
+                Heard::Late(times) => armed.store(times, Ordering::Relaxed),
+            }
             let tried = simulation.step();
-            ARMED.store(false, Ordering::Relaxed);
+            armed.store(0, Ordering::Relaxed);
             flag.store(false, Ordering::Relaxed);
             match tried {
                 Err(SimulationError::Stopped { .. }) => {
                     stopped += 1;
-                    assert_eq!((simulation.state_hash(), simulation.steps()), (hash, steps), "{}", scene.name);
+                    assert_eq!(simulation.steps(), steps, "{}", scene.name);
+                    let moved = bodies_of(&mut simulation) != bodies;
+                    assert!(moved || simulation.state_hash() == hash, "{}", scene.name);
+                    // also as a saved state, where bodies have come or gone
+                    if moved || stopped % 16 == 1 {
+                        let saved = simulation.save(&entities);
+                        Built { simulation, entities, .. } = start()?;
+                        simulation.restore(&saved, &entities)?;
+                    }
                 }
                 found => {
                     found?;
@@ -63,6 +83,12 @@ fn run(scene: &Scene, flag: Option<(&'static AtomicBool, Heard)>) -> Fallible<(u
         simulation.step()?;
     }
     Ok((simulation.state_hash(), stopped))
+}
+
+/// The bodies that there are.
+fn bodies_of(simulation: &mut Simulation) -> Vec<Entity> {
+    let world = simulation.world_mut();
+    world.query_filtered::<Entity, With<Slot>>().iter(world).collect()
 }
 
 /// Friction, restitution over two steps, rolling, walls that are polished, joints, driven bodies, bonds, servos, sheared cells: the run goes on
@@ -84,10 +110,64 @@ fn a_step_that_is_stopped_leaves_no_trace() -> Fallible {
     ] {
         let scene = scene(name, set, end)?;
         let (straight, _) = run(&scene, None)?;
-        for heard in [Heard::Early, Heard::Late] {
+        for heard in [Heard::Early, Heard::Late(1)] {
             let (broken, stopped) = run(&scene, Some((&FLAG, heard)))?;
             assert!(stopped >= least, "{name}: {stopped} steps were stopped");
             assert_eq!(broken, straight, "{name} {set:?}, {stopped} steps stopped");
+        }
+    }
+    Ok(())
+}
+
+/// Blows, changes of gravity, bodies that come and go, steps that choose their length and steps in parts were finished, however long they took.
+#[test]
+fn every_step_of_a_scene_can_be_stopped() -> Fallible {
+    static FLAG: AtomicBool = AtomicBool::new(false);
+    let events = "gravity = [{ from = 0, acceleration = [0, 0, -9.81] }, { from = 0.02, acceleration = [3, 0, -9] }]
+        time = { step = \"1 ms\", end = 0.05 }
+        [[bodies]]
+        name = \"floor\"
+        shape = { kind = \"half_space\" }
+        motion = \"static\"
+        [[bodies]]
+        name = \"ball\"
+        shape = { kind = \"ball\", radius = 0.05 }
+        position = [0, 0, 0.05]
+        impulses = [{ time = 0, linear = [1, 0, 0.1] }, { time = 0.01, linear = [0, 1, 0.2] }]
+        [[bodies]]
+        name = \"late\"
+        shape = { kind = \"ball\", radius = 0.05 }
+        position = [0, 0, 0.2]
+        birth = 0.015
+        death = 0.04
+        [[inlet]]
+        box = [[-0.1, -0.1, 0.3], [0.1, 0.1, 0.5]]
+        rate = \"20 kg/s\"
+        count = 50
+        radius = [0.01, 0.02]
+        velocity = [0, 0, -5]
+        [[outlet]]
+        plane = { point = [0, 0, 0.15] }
+        ";
+    let mut chain = "time = { step = \"1 ms\", end = 0.03 }\n".to_owned();
+    for i in 0..4 {
+        let (at, blow) = (0.4 * i as f64, if i == 3 { "impulses = [{ time = 0, linear = [0, 0, 400] }]\n" } else { "" });
+        chain += &format!(
+            "[[bodies]]\nname = \"link{i}\"\nshape = {{ kind = \"cuboid\", size = [0.3, 0.1, 0.1] }}\nposition = [{at}, 0, 0]\n{blow}"
+        );
+    }
+    for i in 0..3 {
+        let (at, next) = (0.4 * i as f64 + 0.2, i + 1);
+        chain += &format!("[[joints]]\nbody1 = \"link{i}\"\nbody2 = \"link{next}\"\nanchor = [{at}, 0, 0]\n");
+    }
+    let auto = events.replace("\"1 ms\"", "\"auto\"");
+    for (name, text, once, parts) in [("events", events, 50, 0), ("auto", &auto, 50, 0), ("chain", &chain, 30, 10)] {
+        let scene = Scene::from_toml(text, name)?;
+        let (straight, _) = run(&scene, None)?;
+        for (heard, least) in [(Heard::Early, once), (Heard::Late(1), once), (Heard::Late(2), parts), (Heard::Late(3), parts)] {
+            let (broken, stopped) = run(&scene, Some((&FLAG, heard)))?;
+            assert!(stopped >= least, "{name}: {stopped} steps were stopped");
+            assert_eq!(broken, straight, "{name}, {stopped} steps stopped");
         }
     }
     Ok(())

@@ -78,6 +78,9 @@ pub(super) struct Plan {
     /// Halvings of the largest step that speeds ask for.
     level: u32,
     calm: u32,
+    /// The step was stopped, and the next try is to be as long: it would see other pairs.
+    #[serde(default)]
+    stopped: bool,
 }
 
 /// The settings, the plan, and room for sizes by slot.
@@ -148,6 +151,11 @@ impl Simulation {
 
     /// Sets the length of the step that begins now.
     pub(super) fn choose_step(&mut self, blows: &[(Entity, AppliedForce)]) {
+        if let Some(plan) = self.auto_step.as_mut().and_then(|auto| auto.plan.as_mut()).filter(|plan| plan.stopped) {
+            plan.stopped = false;
+            let h = plan.whole * half(plan.cut);
+            return self.change_step(h);
+        }
         let Some(mut auto) = self.auto_step.take() else { return };
         let now = self.time();
         let allowed = self.allowed(&mut auto, blows);
@@ -184,6 +192,13 @@ impl Simulation {
         auto.plan = Some(plan);
         self.auto_step = Some(auto);
         self.change_step(h);
+    }
+
+    /// The step was stopped: it will be as long when it is tried again.
+    pub(super) fn keep_length(&mut self) {
+        if let Some(plan) = self.auto_step.as_mut().and_then(|auto| auto.plan.as_mut()) {
+            plan.stopped = true;
+        }
     }
 
     /// The step is over: the clock shows the instant that was planned.

@@ -63,15 +63,13 @@ impl Simulation {
             if jointed {
                 self.keep_points();
             }
-            if index > 0 {
-                self.disarm();
-            }
             let tried = self.try_step(if index == 0 { blows } else { &[] }, jointed);
-            if let Err(stopped @ SimulationError::Stopped { .. }) = tried {
-                if jointed {
+            if let Err(SimulationError::Stopped { step, .. }) = tried {
+                let back = if index > 0 { self.put_start_back() } else { Ok(()) };
+                if jointed && index == 0 {
                     self.put_points_back();
                 }
-                break Err(stopped);
+                break back.and(Err(SimulationError::Stopped { step, time: start }));
             }
             let hard = match tried {
                 // mixed passes settle at turns of which there are several
@@ -105,6 +103,9 @@ impl Simulation {
 
     /// Halves what is left of the step.
     fn halve(&mut self, cut: u32, index: u64) -> (u32, u64) {
+        if cut == 0 {
+            self.keep_start();
+        }
         self.change_step(0.5 * self.time_step());
         (cut + 1, 2 * index)
     }

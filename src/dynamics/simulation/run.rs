@@ -191,10 +191,9 @@ impl Simulation {
             // energy at the start is that in the gravity of the start
             self.gravity = self.scheme().gravity;
         }
-        let before = self.population();
         self.moved = false;
         let mut blows = std::mem::take(&mut self.waiting);
-        let done = self.fire_events(&mut blows).and_then(|()| self.act_and_move(before, &blows));
+        let done = self.fire_events(&mut blows).and_then(|()| self.act_and_move(&blows));
         if done.is_err() && !self.moved {
             // they have moved nothing: the next try has them again
             self.waiting = blows;
@@ -217,12 +216,11 @@ impl Simulation {
     }
 
     /// What a step does after its events, until the bodies are where they come to.
-    fn act_and_move(&mut self, before: [usize; 2], blows: &[(Entity, AppliedForce)]) -> Result<StepReport, SimulationError> {
+    fn act_and_move(&mut self, blows: &[(Entity, AppliedForce)]) -> Result<StepReport, SimulationError> {
         self.drain();
-        let left = self.population();
         self.feed()?;
         self.act()?;
-        self.arm(before == left && left == self.population());
+        self.arm();
         self.check_settings()?;
         self.take_up_gravity();
         self.measure_impulses();

@@ -1,18 +1,22 @@
 //! Steps that may be ended while they are solved.
 //!
 //! Until its end is found a step writes nothing that a step to come would read (points of pairs are found anew at each try), but for the memory of the
-//! solver, for the velocities of driven bodies, for events, and for bodies that come and go. So the first two are put back, and a step that has one of the others is finished, as is
-//! one of several parts once the first is done.
+//! solver, for the velocities of driven bodies, for the length that an automatic step has chosen, for events, and for bodies that come and go. The first
+//! two are put back. What has happened at the start of the step stands, as in one that is refused: the next try is as long, finds nothing more due, and has the
+//! blows again. Of a step in several parts the whole start is kept, as a saved state, since a part that is done has written all.
 
 use super::error::SimulationError;
 use super::guests::Guests;
 use super::run::Simulation;
+use super::state::SavedState;
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::geometry::systems::Proximity;
+use crate::integrator::systems::Pass;
+use crate::model::integrator::Integrator;
 use crate::model::newton_euler::{Motion, Velocity};
 use crate::numerics::Stop;
 use crate::numerics::auto::Memory;
-use crate::topology::bodies::Slots;
+use crate::topology::bodies::Slot;
 use bevy_ecs::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -23,13 +27,15 @@ pub(super) struct StepStop {
     memory: Memory,
     driven: Vec<(Entity, Velocity)>,
     bodies: Option<QueryState<(Entity, &'static Motion, &'static Velocity)>>,
+    /// Of a step in parts, with the bodies of its list.
+    start: Option<(SavedState, Vec<Entity>)>,
 }
 
 impl Simulation {
     /// Lets another thread end a step while it is solved. Once the flag is set, [`Simulation::step`] returns [`SimulationError::Stopped`] after the
     /// pair, the sweep or the factorisation at hand, and the state is that of the end of the step before: where the flag is taken back, the run goes on as
-    /// if nothing had been. Steps in which events are due or bodies come or go are finished, as are those that choose their length or run systems or
-    /// actions of the host program.
+    /// if nothing had been. Events that were due at the start of the step have happened then, and bodies have come and gone. Steps that run systems or
+    /// actions of the host program are finished.
     ///
     /// ```
     /// use drystone::simulation::{Body, Simulation, SimulationError};
@@ -56,16 +62,10 @@ impl Simulation {
         self.stop.flag.is_some_and(|flag| Stop::on(flag).asked())
     }
 
-    /// Events to come, and bodies.
-    pub(super) fn population(&self) -> [usize; 2] {
-        [self.events.len(), self.world.resource::<Slots>().taken()]
-    }
-
-    /// Lets the step that begins be stopped, if it is `quiet`: if nothing has happened at its start.
-    pub(super) fn arm(&mut self, quiet: bool) {
+    /// Lets the step that begins be stopped.
+    pub(super) fn arm(&mut self) {
         let Some(flag) = self.stop.flag else { return };
-        let own = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty() && self.auto_step.is_none();
-        let may = quiet && own;
+        let may = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty();
         if may {
             // a copy asks for memory, and most steps leave it as it was
             let memory = &self.world.resource::<Solver>().workspace.memory;
@@ -76,6 +76,7 @@ impl Simulation {
             let bodies = self.stop.bodies.get_or_insert_with(|| self.world.query());
             let driven = bodies.iter(&self.world).filter(|(_, motion, _)| matches!(motion, Motion::Kinematic(_)));
             self.stop.driven.extend(driven.map(|(entity, _, velocity)| (entity, *velocity)));
+            self.stop.start = None;
         }
         self.hand_out(may.then_some(flag));
     }
@@ -97,12 +98,42 @@ impl Simulation {
         if !(cut || self.world.resource::<StepProblem>().problem.stop.asked()) {
             return Ok(());
         }
-        self.world.resource_mut::<Solver>().into_inner().workspace.memory.clone_from(&self.stop.memory);
-        for &(entity, velocity) in &self.stop.driven {
-            if let Some(mut now) = self.world.get_mut::<Velocity>(entity) {
-                *now = velocity;
+        self.exchange_start();
+        self.keep_length();
+        Err(SimulationError::Stopped { step: self.steps() + 1, time: self.time() })
+    }
+
+    /// Puts what the solver remembers and driven bodies do in the place of what they did at the start of the step, and the other way round.
+    fn exchange_start(&mut self) {
+        std::mem::swap(&mut self.world.resource_mut::<Solver>().into_inner().workspace.memory, &mut self.stop.memory);
+        for (entity, velocity) in &mut self.stop.driven {
+            if let Some(mut now) = self.world.get_mut::<Velocity>(*entity) {
+                std::mem::swap(&mut *now, velocity);
             }
         }
-        Err(SimulationError::Stopped { step: self.steps() + 1, time: self.time() })
+    }
+
+    /// Keeps the start of a step that goes on in parts, where it may be stopped.
+    pub(super) fn keep_start(&mut self) {
+        if self.world.resource::<Proximity>().stop.is_none() {
+            return;
+        }
+        let mut bodies = self.world.query_filtered::<(&Slot, Entity), Without<Integrator>>();
+        let mut bodies: Vec<(Slot, Entity)> = bodies.iter(&self.world).map(|(slot, entity)| (*slot, entity)).collect();
+        bodies.sort_by_key(|body| body.0);
+        let bodies: Vec<Entity> = bodies.into_iter().map(|body| body.1).collect();
+        self.exchange_start();
+        self.stop.start = Some((self.save(&bodies), bodies));
+        self.exchange_start();
+    }
+
+    /// Brings a step that was stopped in a later part back to its start.
+    pub(super) fn put_start_back(&mut self) -> Result<(), SimulationError> {
+        let Some((state, bodies)) = self.stop.start.take() else { return Ok(()) };
+        self.restore(&state, &bodies)?;
+        self.keep_length();
+        self.world.insert_resource(Pass::default());
+        self.moved = false;
+        Ok(())
     }
 }
