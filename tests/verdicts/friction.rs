@@ -1,6 +1,7 @@
 //! Random rigid assemblies with and without a solution.
 
 use super::assemblies::{Assembly, Random};
+use drystone::algebra::blocks::BlockRows;
 use drystone::numerics::local::LocalProblem;
 use drystone::numerics::solvers::{Problem, Settings, Solver, all};
 use drystone::numerics::{Measure, Status};
@@ -15,14 +16,16 @@ fn worst(p: &LocalProblem, r: &[f64]) -> f64 {
     for (a, set) in p.sets.iter().enumerate() {
         let drystone::numerics::admissible::AdmissibleSet::Coulomb { mu } = *set else { panic!("{set:?}") };
         let w = p.w.block(a, a).expect("a diagonal");
-        let d = (w[0] + w[4] + w[8]) / 3.0;
-        let (r, u) = (&r[3 * a..3 * a + 3], &u[3 * a..3 * a + 3]);
-        let slip = u[1].hypot(u[2]);
-        let (n, t) = (r[0], r[1].hypot(r[2]));
+        let rows = p.w.range(a);
+        let d = w.iter().step_by(rows.len() + 1).sum::<f64>() / rows.len() as f64;
+        let (r, u) = (&r[rows.clone()], &u[rows]);
+        let size = |x: &[f64]| x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let slip = size(u);
+        let (n, t) = (r[0], size(r));
         // bodies that approach, reactions that pull or leave the cone, work of the normal and of friction
         worst = worst.max(-u[0]).max(-n * d).max((t - mu * n) * d);
         worst = worst.max(u[0].min(n * d));
-        let power = u[1] * r[1] + u[2] * r[2] + mu * n * slip;
+        let power = u[1..].iter().zip(&r[1..]).map(|(u, r)| u * r).sum::<f64>() + mu * n * slip;
         worst = worst.max(if slip > 0.0 && n > 0.0 { (power / (mu * n).max(1e-300)).min(d * power / slip) } else { 0.0 });
     }
     worst / q
@@ -136,6 +139,43 @@ fn a_few_plane_contacts_of_large_friction_are_solved_where_sweeps_stall_far_belo
         let found = answer.report;
         assert!(answer.converged() && found.misfit < 1e-6 && found.iterations < 10_000, "{name}: {found:?}");
     }
+}
+
+/// W of few velocities, q beside its range, friction that pulls normals down: walls that move. All states are tried, in the end.
+#[test]
+fn plane_contacts_without_a_solution_are_proved_so_and_those_with_one_never() {
+    let mut random = Random(7);
+    let mut proofs = 0;
+    for trial in 0..120 {
+        let (contacts, planted) = (1 + trial % 3, trial % 2 == 0);
+        let (n, rank) = (2 * contacts, contacts);
+        let b: Vec<f64> = (0..n * rank).map(|_| random.sign()).collect();
+        let entry = |k: usize| (0..rank).map(|l| b[k / n * rank + l] * b[k % n * rank + l]).sum();
+        let w: Vec<f64> = (0..n * n).map(entry).collect();
+        let mu: Vec<f64> = (0..contacts).map(|_| 2.0 * random.unit()).collect();
+        let mut q: Vec<f64> = (0..n).map(|_| random.sign()).collect();
+        if planted {
+            // all of them slip
+            let (mut r, mut u) = (vec![0.0; n], vec![0.0; n]);
+            for (a, mu) in mu.iter().enumerate() {
+                let (normal, slip) = (0.1 + random.unit(), random.sign());
+                (r[2 * a], r[2 * a + 1], u[2 * a + 1]) = (normal, -mu * normal * slip.signum(), slip);
+            }
+            (0..n).for_each(|i| q[i] = u[i] - (0..n).map(|j| w[i * n + j] * r[j]).sum::<f64>());
+        }
+        let offsets: Vec<usize> = (0..=contacts).map(|a| 2 * a).collect();
+        let p = LocalProblem::friction(BlockRows::from_dense(&offsets, &w), q, &mu).expect("legal");
+        let answer = p.solve(&Settings::default()).expect("a legal problem");
+        match answer.status() {
+            Status::Converged => assert!(worst(&p, &answer.solution.r) < 1e-6, "{trial}: {:?}", answer.report),
+            Status::Inconsistent if !planted => {
+                proofs += 1;
+                assert!(answer.report.iterations < 1_000_000, "{trial}: {:?}", answer.report);
+            }
+            other => panic!("{trial}: {other:?} {:?}", answer.report),
+        }
+    }
+    assert!(proofs >= 5, "{proofs} proofs");
 }
 
 /// What is called solved misses no law by more than its tolerance times what a norm over all blocks leaves to one of them.

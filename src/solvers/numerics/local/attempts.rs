@@ -66,7 +66,9 @@ impl<'a, 'b> Attempts<'a, 'b> {
         }
         let mut report = self.aside(|watch| solve(r, u, watch));
         if self.bound.as_ref().is_some_and(|bound| bound.carried(r) > bound.most && report.misfit > bound.right) {
-            report = Report { status: Status::Stalled, ..report.with(&Residual::NOTHING) };
+            // a proof that there is none stands, whatever the point carries
+            let status = if report.status == Status::Inconsistent { report.status } else { Status::Stalled };
+            report = Report { status, ..report.with(&Residual::NOTHING) };
         }
         let error = self.measure.of(&report.errors());
         if error <= self.error {

@@ -7,7 +7,8 @@
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
 //!    from the guess too        proximal Newton, interior point
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
-//! 4  proof that there is no solution, else Newton from further starts: faceted cones, curves of proximal problems, drawn points
+//! 4  proof that there is no solution, plane friction as a complementarity (`plane`), else Newton from further starts: faceted cones,
+//!    curves of proximal problems, drawn points
 //! 5  descents of the gap between motion and reactions, with Newton from their points (`alternation`)
 //! 6  again (2 to 4), with doubled budgets, other α and ρ, until the operations of all are spent; then once more 5
 //! ```
@@ -26,7 +27,7 @@ use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
 use super::proximal::{Newton, ProximalPoint};
 use super::starts::{self, Starts};
-use super::{LocalProblem, LocalSolver};
+use super::{LocalProblem, LocalSolver, plane};
 use crate::numerics::acceptance::asked_again;
 use crate::numerics::admissible::AdmissibleSet::{Coulomb, Free, NonNegative, SecondOrder};
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
@@ -271,6 +272,12 @@ impl Auto {
             }
             if work.stopped {
                 work.report.status = Status::BudgetSpent;
+                return work.report;
+            }
+            if round == 1
+                && plane::applies_to(p)
+                && work.solve(Some(&guess), r, u, |r, u, w| plane::solve(p, (self.tolerance, self.measure), r, u, w))
+            {
                 return work.report;
             }
             let scale = 1 << round;

@@ -29,6 +29,7 @@ pub(super) mod kernel;
 pub(crate) mod newton;
 pub(crate) mod nsgs;
 mod path;
+pub(super) mod plane;
 pub(crate) mod proximal;
 mod starts;
 mod trial;

@@ -5,21 +5,15 @@
 //! ```
 //!
 //! One block is solved at once. Where sweeps stall, plane friction and bounds are written as a complementarity, which needs no
-//! positive W_aa, and what is left goes to the general solver:
-//!
-//! ```text
-//! r_t = β₁ − β₂        0 ≤ r_n ⟂ u_n ≥ 0,   0 ≤ β₁ ⟂ λ + u_t ≥ 0,   0 ≤ β₂ ⟂ λ − u_t ≥ 0,   0 ≤ λ ⟂ μ r_n − β₁ − β₂ ≥ 0
-//! ```
+//! positive W_aa ([`plane`]), and what is left goes to the general solver.
 
 use super::bounds::Fallback;
 use super::plan::{RUNAWAY, Sums};
 use super::{Ask, Auto, LocalProblem};
-use crate::algebra::matrix::Matrix;
-use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::local::LocalSolver as _;
 use crate::numerics::local::kernel::Kernel;
+use crate::numerics::local::plane::{self, Plane};
 use crate::numerics::passes::{Driver, Forecast, Look, Passes};
-use crate::numerics::relay::Relay;
 use crate::numerics::{Report, Status};
 
 /// What sweeps aim at, as a share of the tolerance: where they converge fast, some digits more cost little.
@@ -28,8 +22,6 @@ const SHARE: f64 = 0.1;
 const PAUSE: usize = 4;
 /// Rounds of the general solver for problems of a step.
 const ROUNDS: usize = 3;
-/// Rows up to which plane friction is tried as a complementarity.
-const LARGEST_PLANE: usize = 120;
 
 /// One revision: the solvers of its blocks.
 #[derive(Debug, Default)]
@@ -96,10 +88,10 @@ impl Sweeps {
     #[cold]
     fn give_up(&mut self, ask: Ask, bounds: &mut Fallback, mut best: Report, r: &mut [f64], u: &mut [f64]) -> Report {
         let Ask { plan, p, .. } = ask;
-        let plane = plan.active_traits(p).is_plane();
+        let is_plane = plan.active_traits(p).is_plane();
         let rows: usize = (0..plan.blocks()).filter(|&i| p.active[i]).map(|i| p.problem.w.rows(i)).sum();
         self.best.copy_from_slice(r);
-        if plane && rows <= LARGEST_PLANE {
+        if is_plane && rows <= plane::LARGEST {
             let status = as_complementarity(ask, bounds, r);
             plan.admit(p, r);
             let report = self.errors(ask, r, u);
@@ -201,63 +193,11 @@ pub(super) fn general(ask: Ask, max_rounds: usize, r: &mut [f64], u: &mut [f64])
     Report { status, iterations: found.iterations, factorisations: found.factorisations, ..report }
 }
 
-/// Plane friction and bounds as one box problem: rows of bounds as they are, four unknowns `(r_n, β₁, β₂, λ)` a contact.
+/// Plane friction and bounds as one box problem.
 fn as_complementarity(ask: Ask, bounds: &mut Fallback, r: &mut [f64]) -> Status {
-    let Ask { plan, p, tolerance } = ask;
-    let members: Vec<usize> = (0..plan.blocks()).filter(|&i| p.active[i]).collect();
-    let w = &p.problem.w;
-    let plane = |i: usize| match p.problem.sets[i] {
-        AdmissibleSet::Coulomb { mu } if w.rows(i) == 2 => Some(mu),
-        _ => None,
-    };
-    // what each row of W becomes: up to two unknowns with signs
-    let mut images: Vec<Vec<(usize, f64)>> = vec![Vec::new(); plan.order()];
-    let (mut n, mut contacts) = (0, Vec::new());
-    for &i in &members {
-        let first = w.range(i).start;
-        if let Some(mu) = plane(i) {
-            images[first] = vec![(n, 1.0)];
-            images[first + 1] = vec![(n + 1, 1.0), (n + 2, -1.0)];
-            contacts.push((n, mu));
-            n += 4;
-        } else {
-            for k in w.range(i) {
-                images[k] = vec![(n, 1.0)];
-                n += 1;
-            }
-        }
-    }
-    let (mut m, mut q, mut z) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
-    let (mut lower, mut upper) = (vec![0.0; n], vec![f64::INFINITY; n]);
-    for &i in &members {
-        for (k, row) in w.range(i).enumerate() {
-            for &(at, sign) in &images[row] {
-                q[at] = sign * p.problem.q[row];
-                z[at] = (sign * r[row]).max(if images[row].len() == 2 { 0.0 } else { f64::NEG_INFINITY });
-                if plane(i).is_none() {
-                    (lower[at], upper[at]) = (plan.lower[row], plan.upper[row]);
-                }
-                for (j, block) in w.row(i).filter(|(j, _)| p.active[*j]) {
-                    let columns = w.range(j);
-                    for (c, x) in columns.clone().zip(&block[k * columns.len()..(k + 1) * columns.len()]) {
-                        images[c].iter().for_each(|&(column, other)| m[at * n + column] += sign * other * x);
-                    }
-                }
-            }
-        }
-    }
-    for &(at, mu) in &contacts {
-        m[(at + 1) * n + at + 3] = 1.0;
-        m[(at + 2) * n + at + 3] = 1.0;
-        m[(at + 3) * n + at] = mu;
-        m[(at + 3) * n + at + 1] = -1.0;
-        m[(at + 3) * n + at + 2] = -1.0;
-    }
-    let status = bounds.solve_statement(Relay { m: Matrix::dense(n, n, m), q, lower, upper }, tolerance.min(1e-13), &mut z);
-    for &i in &members {
-        for row in w.range(i) {
-            r[row] = images[row].iter().map(|&(at, sign)| sign * z[at]).sum();
-        }
-    }
+    let Ask { p, tolerance, .. } = ask;
+    let mut plane = Plane::of(&p.problem, |i| p.active[i], r);
+    let status = bounds.solve_statement(std::mem::take(&mut plane.statement), tolerance.min(1e-13), &mut plane.z);
+    plane.reactions(r);
     status
 }
