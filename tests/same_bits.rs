@@ -1,9 +1,13 @@
 //! The same bits on every processor: no function of the platform's library, no contraction, no sum whose order the processor chooses.
 #![cfg(all(feature = "cli", feature = "hdf5"))]
 
-use drystone::algebra::lanes::Lanes;
+use drystone::algebra::{lanes::Lanes, random::Sequence, spatial::tangents};
 use drystone::io::problem::read;
+use drystone::numerics::mixed::{Answer, Contact, IMMOBILE, MixedProblem, RigidMass, Twist};
+use drystone::numerics::residual::certify;
 use drystone::numerics::solvers::{Settings, all};
+use drystone::numerics::sweep::{GaussSeidel, Workspace};
+use glam::{DMat3, DVec3};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -162,6 +166,8 @@ fn a_call_of_the_platform_is_seen() {
 const SCENES: &[(&str, &[(&str, &str)], f64)] = &[
     ("bead_stack", &[], 0.05),
     ("block_wall", &[], 0.05),
+    // in cells
+    ("block_wall", &[("columns", "20"), ("rows", "24")], 0.005),
     ("arch", &[], 0.1),
     ("spinning_top", &[], 0.05),
     ("incline", &[], 0.1),
@@ -169,6 +175,86 @@ const SCENES: &[(&str, &[(&str, &str)], f64)] = &[
     ("bead_pour", &[("n", "5"), ("contact.mu_r", "0.05"), ("contact.mu_t", "0.02")], 0.3),
     ("bead_pour", &[("n", "5"), ("contact.mu_r", "0.05"), ("contact.patch", "0.2")], 0.3),
 ];
+
+/// Bodies of all kinds in pairs of one to six contacts, some smooth, some that give way, some with what does not move; colours of any size.
+fn mixed_crowd(seed: u64, lagged: bool) -> MixedProblem {
+    let (mut p, mut random) = (MixedProblem::default(), Sequence::new(seed));
+    let vector =
+        |random: &mut Sequence| DVec3::new(random.next_between(-1.0, 1.0), random.next_between(-1.0, 1.0), random.next_between(-1.0, 1.0));
+    for k in 0..61 {
+        let axes = DVec3::new(1.0, 1.5, 2.5) * random.next_between(0.5, 2.0);
+        let (t1, t2) = tangents(vector(&mut random).normalize());
+        let frame = DMat3::from_cols(t1.cross(t2), t1, t2);
+        let inertia = if k % 3 == 0 { DMat3::IDENTITY } else { frame * DMat3::from_diagonal(axes) * frame.transpose() };
+        let inverse_mass = DVec3::splat(random.next_between(0.2, 2.0));
+        p.rigid.push(RigidMass { inverse_mass, inverse_inertia: RigidMass::pack(inertia) });
+        p.free.rigid.push(Twist { linear: vector(&mut random), angular: vector(&mut random) });
+    }
+    for _ in 0..5 {
+        let mut bodies: Vec<u32> = (0..p.rigid.len() as u32).collect();
+        while bodies.len() > 1 {
+            let mut take = || bodies.swap_remove((random.next_uniform() * bodies.len() as f64) as usize);
+            let (body1, body2) = (take(), take());
+            let alone = random.next_uniform() < 0.2;
+            let points = [1, 1, 1, 2, 3, 4, 4, 6][(random.next_uniform() * 8.0) as usize];
+            let contacts: Vec<Contact> = (0..points)
+                .map(|_| {
+                    let normal = vector(&mut random).normalize();
+                    Contact {
+                        body1,
+                        body2: if alone { IMMOBILE } else { body2 },
+                        normal,
+                        tangent: tangents(normal).0,
+                        arm1: vector(&mut random),
+                        arm2: vector(&mut random),
+                        b: 0.3 * vector(&mut random),
+                        mu: [0.0, 0.2, 0.6, 1.5][(random.next_uniform() * 4.0) as usize],
+                        most: [0.0, 0.0, 0.0, 0.05][(random.next_uniform() * 4.0) as usize],
+                        scale: 0.1,
+                        size: 0.1,
+                        ..Contact::default()
+                    }
+                })
+                .collect();
+            p.push_group(contacts);
+        }
+        p.close_colour();
+    }
+    if lagged {
+        p.lagged = p.contacts.iter().map(|c| c.mu * random.next_uniform()).collect();
+    }
+    p.prepare().expect("every contact moves something");
+    p
+}
+
+#[test]
+fn contacts_that_stand_side_by_side_have_the_bits_that_they_have_alone() {
+    let run = |lanes: Lanes| {
+        lanes.force();
+        let mut bits: Vec<u64> = Vec::new();
+        for (seed, lagged) in (0..20).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let p = mixed_crowd(seed, lagged);
+            let mut answer = Answer::for_problem(&p);
+            let sweeps = GaussSeidel { tolerance: 1e-15, max_sweeps: 7, ..GaussSeidel::default() };
+            let report = sweeps.solve(&p, &mut answer, &mut Workspace::default());
+            let found = certify(&p, &mut answer);
+            let twists = answer.velocities.rigid.iter().flat_map(|t| [t.linear, t.angular]);
+            let vectors = twists.chain(answer.reactions.contacts.iter().copied()).flat_map(|x| x.to_array());
+            let scalars = [p.q_scaled, p.q_norm, p.asked, report.e_s, found.rel, found.violation, found.misfit, found.carried];
+            bits.extend(vectors.chain(scalars).map(f64::to_bits));
+            p.contacts.iter().for_each(|c| bits.extend([c.local.nn, c.local.nt[1], c.local.tt[1]].map(f64::to_bits)));
+        }
+        Lanes::Widest.force();
+        bits
+    };
+    let wide = run(Lanes::Widest);
+    assert!(wide.len() > 50_000 && wide.iter().all(|x| f64::from_bits(*x).is_finite()), "compared {}", wide.len());
+    for narrow in [Lanes::Baseline, Lanes::Four] {
+        let bits = run(narrow);
+        assert!(bits.len() == wide.len());
+        assert_eq!(bits.iter().zip(&wide).position(|(a, b)| a != b), None, "{narrow:?}");
+    }
+}
 
 #[test]
 fn every_kernel_gives_the_same_bits() {

@@ -282,10 +282,15 @@ impl<S: Simd> Wide3<S> {
         Self(Wide::gather(simd, x), Wide::gather(simd, y), Wide::gather(simd, z))
     }
 
-    /// The vectors of all lanes, component by component.
+    /// The vectors of all lanes, zeros after them.
     #[inline(always)]
-    pub(crate) fn rows(self) -> [Row; 3] {
-        [self.0.row(), self.1.row(), self.2.row()]
+    pub(crate) fn vectors(self) -> [DVec3; LANES] {
+        let (x, y, z) = (self.0.row(), self.1.row(), self.2.row());
+        let mut all = [DVec3::ZERO; LANES];
+        for (l, v) in all.iter_mut().enumerate().take(S::F64_LANES) {
+            *v = DVec3::new(x[l], y[l], z[l]);
+        }
+        all
     }
 
     #[inline(always)]

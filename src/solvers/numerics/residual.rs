@@ -22,10 +22,10 @@
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
-use super::abreast::{Abreast, alike, each, each3, in_lanes, twists_of};
+use super::abreast::{Abreast, Ends, each, each3, in_lanes, next};
 use super::admissible::NEARLY;
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Twist, Velocities};
-use crate::algebra::lanes::{LANES, Lanes, Plain, Simd, Wide, Wide3, WithSimd};
+use crate::algebra::lanes::{Lanes, Plain, Simd, Wide, Wide3, WithSimd};
 use crate::algebra::pieces::{Part, share};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -181,12 +181,13 @@ impl Sums {
         let (miss, size) = (d * x.dot(x), r.dot(r));
         let carried = d * size;
         let (epsilon, taken) = ((d * miss).row(), (d * carried).row());
-        let lost = shifted.rows();
+        let lost = shifted.vectors();
         let (miss, carried, plain, size, speed) = (miss.row(), carried.row(), y.dot(y).row(), size.row(), u.dot(u).row());
-        for (l, (c, r)) in contacts.iter().zip(reactions).enumerate().take(LANES) {
+        for l in 0..S::F64_LANES {
+            let (Some(c), Some(r)) = (contacts.get(l), reactions.get(l)) else { break };
             self.scaled += miss[l];
             let runaway = taken[l] > RUNAWAY * RUNAWAY * c.scale * c.scale;
-            let epsilon = if runaway { lost_in_reaction(c, *r, DVec3::new(lost[0][l], lost[1][l], lost[2][l])) } else { epsilon[l] };
+            let epsilon = if runaway { lost_in_reaction(c, *r, lost[l]) } else { epsilon[l] };
             self.miss(epsilon, taken[l], c.scale, c.size);
             self.r_scaled += carried[l];
             self.plain += plain[l];
@@ -195,11 +196,19 @@ impl Sums {
         }
     }
 
-    /// Takes in contacts between one pair of bodies.
+    /// Takes in contacts side by side.
     #[inline(always)]
-    fn pair<S: Simd>(&mut self, simd: S, contacts: &[Contact], reactions: &[DVec3], known: Option<&[f64]>, v: &[Twist]) {
+    fn side_by_side<S: Simd>(
+        &mut self,
+        simd: S,
+        contacts: &[Contact],
+        alike: bool,
+        reactions: &[DVec3],
+        known: Option<&[f64]>,
+        v: &[Twist],
+    ) {
         let own = in_lanes::<S, _>(contacts);
-        let u = Abreast::load(simd, &own).rate(twists_of(contacts, v)) + each3(simd, &own, |c| c.b);
+        let u = Abreast::load(simd, &own).rate(&Ends::of::<S>(&own, alike), v) + each3(simd, &own, |c| c.b);
         let shift = match known {
             Some(known) => each(simd, &in_lanes::<S, _>(known), |known| *known),
             None => each(simd, &own, |c| c.mu) * (u.1 * u.1 + u.2 * u.2).sqrt(),
@@ -366,7 +375,8 @@ impl WithSimd for Judge<'_> {
         let Self { mut contacts, mut reactions, mut known, v } = self;
         let mut sums = Sums::default();
         loop {
-            let n = alike(contacts, S::F64_LANES.min(reactions.len()));
+            let (n, alike) = next(contacts, S::F64_LANES);
+            let n = n.min(reactions.len());
             let (own, r);
             (own, contacts) = contacts.split_at(n);
             (r, reactions) = reactions.split_at(n);
@@ -374,8 +384,8 @@ impl WithSimd for Judge<'_> {
             known = known.map(|known| &known[n..]);
             match n {
                 0 => return sums,
-                1 => sums.pair(Plain, own, r, shifts, v),
-                _ => sums.pair(simd, own, r, shifts, v),
+                1 => sums.side_by_side(Plain, own, true, r, shifts, v),
+                _ => sums.side_by_side(simd, own, alike, r, shifts, v),
             }
         }
     }
@@ -392,13 +402,13 @@ fn project<S: Simd>(simd: S, contacts: &[Contact], x: Wide3<S>) -> Wide3<S> {
     if !inside.or(polar).not().any() && contacts.iter().all(|c| c.most == 0.0) {
         return inside.pick3(x, Wide3(zero, zero, zero));
     }
-    let mut points = x.rows();
-    for (l, c) in contacts.iter().enumerate().take(LANES) {
-        let mut point = DVec3::new(points[0][l], points[1][l], points[2][l]);
-        c.project(&mut point);
-        (points[0][l], points[1][l], points[2][l]) = point.into();
+    let mut points = x.vectors();
+    for (l, point) in points.iter_mut().enumerate().take(S::F64_LANES) {
+        if let Some(c) = contacts.get(l) {
+            c.project(point);
+        }
     }
-    Wide3::load(simd, &points, 0)
+    each3(simd, &points.each_ref(), |point| *point)
 }
 
 fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v: &Velocities) -> Sums {

@@ -211,11 +211,11 @@ impl<T: Twists> WithSimd for Visit<'_, '_, T> {
         }
         let first = groups.get(0).start;
         let Pieces { r, change, direction, spins: [moments, turned, turns] } = pieces;
-        let mut k = 0;
+        let (mut next, mut k) = ([const { 0..0 }; LANES], 0);
         while k < groups.count() {
-            let (pairs, n) = rows.pairs_apart(groups, k, if moments.is_empty() { S::F64_LANES } else { 1 });
+            let n = rows.pairs_apart(groups, k, if moments.is_empty() { S::F64_LANES } else { 1 }, &mut next);
             k += n;
-            let pairs = &pairs[..n];
+            let pairs = &next[..n];
             for pair in pairs {
                 let own = pair.start - first..pair.end - first;
                 rows.extrapolate([&mut r[own.clone()], &mut change[own.clone()], &mut direction[own.clone()]]);
@@ -249,10 +249,9 @@ impl<T: Twists> WithSimd for Visit<'_, '_, T> {
 }
 
 impl Rows<'_> {
-    /// The next groups from number k on that share no mobile body, at most so many.
+    /// The next groups from number k on that share no mobile body, at most so many; how many they are.
     #[inline(always)]
-    fn pairs_apart(&self, groups: Groups<'_>, k: usize, most: usize) -> ([Range<usize>; LANES], usize) {
-        let mut pairs = [const { 0..0 }; LANES];
+    fn pairs_apart(&self, groups: Groups<'_>, k: usize, most: usize, pairs: &mut [Range<usize>; LANES]) -> usize {
         let (mut bodies, mut n) = ([IMMOBILE; 2 * LANES], 0);
         while n < most && k + n < groups.count() {
             pairs[n] = groups.get(k + n);
@@ -265,7 +264,7 @@ impl Rows<'_> {
             }
             n += 1;
         }
-        (pairs, n)
+        n
     }
 
     /// The conjugate step of reactions, from their changes in the last sweep.
@@ -275,9 +274,7 @@ impl Rows<'_> {
             conjugate_step(r, *d, p, momentum);
         }
     }
-}
 
-impl Rows<'_> {
     /// Visits contacts between one pair of bodies that resist rolling and twisting.
     #[inline(never)]
     fn visit_spins(&self, range: Range<usize>, [r, moments]: [&mut [DVec3]; 2], changes: [&mut [DVec3]; 2], v: &impl Twists) {
@@ -313,9 +310,7 @@ impl Rows<'_> {
         }
         store_ends(head, [v1, v2], v);
     }
-}
 
-impl Rows<'_> {
     /// Visits contacts of pairs that share no mobile body, each pair in its own lane; the velocities stay in registers meanwhile. What a contact computes, and in
     /// which order, is what it computes alone.
     #[inline(always)]
@@ -323,16 +318,16 @@ impl Rows<'_> {
         let nobody = RigidMass::default();
         let (mut masses, mut twists) = ([[&nobody; LANES]; 2], [[Twist::default(); LANES]; 2]);
         let (mut bodies, mut longest, mut shortest) = ([[IMMOBILE; LANES]; 2], 0, usize::MAX);
-        for (l, pair) in pairs.iter().enumerate().take(S::F64_LANES) {
+        for l in 0..S::F64_LANES {
+            let pair = pairs.get(l).cloned().unwrap_or(0..0);
             (longest, shortest) = (longest.max(pair.len()), shortest.min(pair.len()));
-            let Some(head) = self.p.contacts[pair.clone()].first() else { continue };
-            for (end, body) in [head.body1, head.body2].into_iter().enumerate().filter(|(_, body)| *body != IMMOBILE) {
-                bodies[end][l] = body;
-                (masses[end][l], twists[end][l]) = (&self.p.rigid[body as usize], v.load(body));
+            let Some(head) = self.p.contacts[pair].first() else { continue };
+            for (end, body) in [head.body1, head.body2].into_iter().enumerate() {
+                if body != IMMOBILE {
+                    bodies[end][l] = body;
+                    (masses[end][l], twists[end][l]) = (&self.p.rigid[body as usize], v.load(body));
+                }
             }
-        }
-        if pairs.len() < S::F64_LANES {
-            shortest = 0;
         }
         let [m1, m2] = [Masses::gather(simd, &masses[0]), Masses::gather(simd, &masses[1])];
         let [mut v1, mut v2] = [gather(simd, &twists[0]), gather(simd, &twists[1])];
@@ -343,8 +338,8 @@ impl Rows<'_> {
             let (mut contacts, mut reactions, mut through) =
                 ([&self.p.contacts[pairs[0].start]; LANES], [DVec3::ZERO; LANES], [0.0; LANES]);
             let mut at = [usize::MAX; LANES];
-            for (l, pair) in pairs.iter().enumerate().take(S::F64_LANES) {
-                if k < pair.len() {
+            for l in 0..S::F64_LANES {
+                if let Some(pair) = pairs.get(l).filter(|pair| k < pair.len()) {
                     at[l] = pair.start + k - first;
                     (contacts[l], reactions[l], through[l]) = (&self.p.contacts[pair.start + k], r[at[l]], 1.0);
                 }
@@ -368,21 +363,20 @@ impl Rows<'_> {
                     known = known.or(sticks);
                 }
                 if known.not().any() {
-                    let (mut all, known, q) = (new.rows(), known.pick(one, zero).row(), q.rows());
-                    for l in (0..pairs.len().min(S::F64_LANES)).filter(|&l| known[l] == 0.0) {
-                        let q = DVec3::new(q[0][l], q[1][l], q[2][l]);
-                        let x = solved(contacts[l], q, self.shifts.get(at[l] + first).copied(), reactions[l]);
-                        (all[0][l], all[1][l], all[2][l]) = (x.x, x.y, x.z);
+                    let (mut all, known, q) = (new.vectors(), known.pick(one, zero).row(), q.vectors());
+                    for (l, new) in all.iter_mut().enumerate().take(S::F64_LANES) {
+                        if known[l] == 0.0 {
+                            *new = solved(contacts[l], q[l], self.shifts.get(at[l] + first).copied(), reactions[l]);
+                        }
                     }
-                    new = Wide3::load(simd, &all, 0);
+                    new = each3(simd, &all.each_ref(), |new| *new);
                 }
             }
             let dr = new - reaction;
-            let (new, changes) = (new.rows(), dr.rows());
+            let (new, changes) = (new.vectors(), dr.vectors());
             for l in 0..S::F64_LANES {
                 if let (Some(r), Some(change)) = (r.get_mut(at[l]), change.get_mut(at[l])) {
-                    *r = DVec3::new(new[0][l], new[1][l], new[2][l]);
-                    *change = DVec3::new(changes[0][l], changes[1][l], changes[2][l]);
+                    (*r, *change) = (new[l], changes[l]);
                 }
             }
             let mut still = dr.0.equals(zero).and(dr.1.equals(zero)).and(dr.2.equals(zero));
@@ -397,10 +391,11 @@ impl Rows<'_> {
             }
         }
         for (bodies, twists) in [(&bodies[0], &v1), (&bodies[1], &v2)] {
-            let (linear, angular) = (twists[0].rows(), twists[1].rows());
-            for l in (0..S::F64_LANES).filter(|&l| bodies[l] != IMMOBILE) {
-                let of = |rows: &[Row; 3]| DVec3::new(rows[0][l], rows[1][l], rows[2][l]);
-                v.store(bodies[l], Twist { linear: of(&linear), angular: of(&angular) });
+            let (linear, angular) = (twists[0].vectors(), twists[1].vectors());
+            for l in 0..S::F64_LANES {
+                if bodies[l] != IMMOBILE {
+                    v.store(bodies[l], Twist { linear: linear[l], angular: angular[l] });
+                }
             }
         }
     }
@@ -440,4 +435,21 @@ pub(super) fn visit_block(p: &MixedProblem, block: &super::mixed::Block, r: &mut
         r[i] = new[i];
     }
     p.kick_block(block, change, v);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_stand_side_by_side_until_one_shares_a_body_that_moves() {
+        let mut p = MixedProblem::default();
+        for [body1, body2] in [[0, 1], [2, 3], [3, 4], [5, IMMOBILE], [6, IMMOBILE], [IMMOBILE, 7], [8, 5]] {
+            p.push_group([Contact { body1, body2, ..Contact::default() }]);
+        }
+        let rows = Rows { p: &p, shifts: &[], momentum: None };
+        let mut pairs = [const { 0..0 }; LANES];
+        let mut count = |k: usize, most: usize| rows.pairs_apart(Groups::Chain(&p.groups), k, most, &mut pairs);
+        assert_eq!([count(0, 4), count(2, 4), count(2, 8), count(5, 4), count(6, 4), count(3, 1)], [2, 4, 4, 2, 1, 1]);
+    }
 }

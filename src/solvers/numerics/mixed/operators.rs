@@ -1,9 +1,9 @@
 //! H, Ŵ⁻¹ and W of a problem, applied.
 
-use super::{Block, Contact, IMMOBILE, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
-use crate::algebra::lanes::{LANES, Lanes, Plain, Simd, Wide, Wide3, WithSimd};
+use super::{Block, Contact, MAX_DOFS, MAX_ROWS, MixedProblem, Reactions, RigidMass, SYSTEMS, System, Twist, Velocities};
+use crate::algebra::lanes::{Lanes, Plain, Simd, Wide, Wide3, WithSimd};
 use crate::algebra::pieces::{Part, share};
-use crate::numerics::abreast::{Abreast, Kick, Rates, alike, each, each3, in_lanes, twists_of};
+use crate::numerics::abreast::{Abreast, Ends, Kick, Rates, each, each3, in_lanes, next};
 use crate::numerics::colours::{self, All};
 use crate::numerics::{ProblemError, contact::LocalOperator};
 use glam::DVec3;
@@ -34,40 +34,44 @@ impl WithSimd for Prepare<'_> {
         let Self { mut contacts, first: mut k, rigid, free } = self;
         let mut sums = [0.0; 3];
         loop {
-            let n = alike(contacts, S::F64_LANES);
+            let (n, alike) = next(contacts, S::F64_LANES);
             let own;
             (own, contacts) = contacts.split_at_mut(n);
-            let singular = match n {
-                0 => return Ok(sums),
-                1 => prepare_pair(Plain, own, rigid, free, &mut sums),
-                _ => prepare_pair(simd, own, rigid, free, &mut sums),
-            };
-            if let Some((l, found)) = singular {
-                return Err(ProblemError::SingularBlock { block: format!("contact {}", k + l), found });
+            let mut singular = None;
+            if n == 1 || n > 1 && !side_by_side(simd, own, alike, (rigid, free), &mut sums, &mut singular) {
+                for (l, c) in own.chunks_mut(1).enumerate() {
+                    let mut found = None;
+                    side_by_side(Plain, c, true, (rigid, free), &mut sums, &mut found);
+                    singular = singular.or(found.map(|(_, found)| (l, found)));
+                }
             }
-            k += n;
+            match singular {
+                Some((l, found)) => return Err(ProblemError::SingularBlock { block: format!("contact {}", k + l), found }),
+                None if n == 0 => return Ok(sums),
+                None => k += n,
+            }
         }
     }
 }
 
-/// The same of contacts between one pair of bodies; which one has no operator, and what its `W_nn` is.
+/// The same of contacts side by side; `singular` says which one has no operator, and what its `W_nn` is. False, and nothing done, where some are contacts of
+/// balls and others are not.
 #[inline(always)]
-fn prepare_pair<S: Simd>(
+fn side_by_side<S: Simd>(
     simd: S,
     contacts: &mut [Contact],
-    rigid: &[RigidMass],
-    free: &[Twist],
+    alike: bool,
+    (rigid, free): (&[RigidMass], &[Twist]),
     sums: &mut [f64; 3],
-) -> Option<(usize, f64)> {
+    singular: &mut Option<(usize, f64)>,
+) -> bool {
     let own = in_lanes::<S, _>(contacts);
-    let c = Abreast::load(simd, &own);
+    let (c, ends) = (Abreast::load(simd, &own), Ends::of::<S>(&own, alike));
     let (b, scale) = (each3(simd, &own, |c| c.b), each(simd, &own, |c| c.scale));
-    let mass = |body: u32| if body == IMMOBILE { None } else { Some(&rigid[body as usize]) };
-    let m = c.mobility([mass(contacts[0].body1), mass(contacts[0].body2)]);
+    let Some(m) = c.mobility(&ends, rigid) else { return false };
     let [n, t1, t2] = c.axes;
     let [mn, m1, m2] = [times(&m, n), times(&m, t1), times(&m, t2)];
     let (nn, nt, tt) = (n.dot(mn), [t1.dot(mn), t2.dot(mn)], [t1.dot(m1), t1.dot(m2), t2.dot(m2)]);
-    let mut singular = None;
     let normals = nn.row();
     LocalOperator::of_lanes(
         simd,
@@ -77,16 +81,19 @@ fn prepare_pair<S: Simd>(
         #[inline(always)]
         |l, local| match (contacts.get_mut(l), local) {
             (Some(c), Some(local)) => c.local = local,
-            (Some(_), None) => singular = singular.or(Some((l, normals[l]))),
+            (Some(_), None) => *singular = singular.or(Some((l, normals[l]))),
             (None, _) => {}
         },
     );
     let weight = (nn + tt[0] + tt[2]).over(Wide::splat(simd, 3.0));
-    let q = c.rate(twists_of(contacts, free)) + b;
+    let q = c.rate(&ends, free) + b;
     let square = q.dot(q);
     let (judged, scaled) = ((scale * scale).over(weight).row(), square.over(weight).row());
     let (plain, normal) = (square.row(), q.0.row());
-    for l in 0..contacts.len().min(LANES) {
+    for l in 0..S::F64_LANES {
+        if l >= contacts.len() {
+            break;
+        }
         sums[2] += judged[l];
         if normal[l] >= 0.0 {
             continue; // open without any reaction: a far neighbour must not make the residual look small
@@ -94,7 +101,7 @@ fn prepare_pair<S: Simd>(
         sums[0] += scaled[l];
         sums[1] += plain[l];
     }
-    singular
+    true
 }
 
 /// `m x`, given the columns of m.
