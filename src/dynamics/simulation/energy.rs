@@ -239,24 +239,29 @@ fn contact_work(step: &StepProblem, w: &mut Work) {
 /// The work of contacts `from` to `to`.
 fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
     let (p, mut w) = (&step.problem, Work::default());
-    p.contact_velocities(from..to, &step.before.rigid, |k, before| {
-        let (c, r) = (&p.contacts[k], step.answer.reactions.contacts[k]);
-        if r == DVec3::ZERO {
-            return;
-        }
-        let mean = 0.5 * (step.after[k] + (before - c.b));
-        let relative = mean + step.driven[k];
-        let overlap = -0.5 * r.x * step.feedback[k];
-        w.overlap += overlap;
-        let normal = if c.most > 0.0 { &mut w.crushing } else { &mut w.normal };
-        *normal += r.x * relative.x - overlap;
-        w.friction += r.y * relative.y + r.z * relative.z;
-        w.drives -= r.dot(step.driven[k]);
-        if let Some([turning, drives]) = step.turning_work(&step.before.rigid, k) {
-            w.rolling += turning;
-            w.drives -= drives;
-        }
-    });
+    p.contact_velocities(
+        from..to,
+        &step.before.rigid,
+        #[inline(always)]
+        |k, before| {
+            let (c, r) = (&p.contacts[k], step.answer.reactions.contacts[k]);
+            if r == DVec3::ZERO {
+                return;
+            }
+            let mean = 0.5 * (step.after[k] + (before - c.b));
+            let relative = mean + step.driven[k];
+            let overlap = -0.5 * r.x * step.feedback[k];
+            w.overlap += overlap;
+            let normal = if c.most > 0.0 { &mut w.crushing } else { &mut w.normal };
+            *normal += r.x * relative.x - overlap;
+            w.friction += r.y * relative.y + r.z * relative.z;
+            w.drives -= r.dot(step.driven[k]);
+            if let Some([turning, drives]) = step.turning_work(&step.before.rigid, k) {
+                w.rolling += turning;
+                w.drives -= drives;
+            }
+        },
+    );
     w
 }
 
