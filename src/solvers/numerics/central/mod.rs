@@ -10,7 +10,7 @@
 //!
 //! The same solution as [`super::contact`], without tangents and secular equation; [`moments`] has what resists rolling and twisting. Contacts of a colour share no body, so they are visited
 //! [`LANES`] at a time, each in its own lane of the vector registers: what a contact computes, and in which order, does not change by that. Contacts
-//! among them that are none of balls, as those of a wall that moves along one axis, are visited one by one after those of their colour.
+//! among them that are none of balls, as those of a wall that moves along one axis, are visited after those of their colour.
 
 use super::colours::{Halves, Twists, Unit};
 use super::mixed::{Answer, Contact, IMMOBILE, MixedProblem, Reactions, RigidMass, Spin, Twist};
@@ -427,7 +427,7 @@ impl Balls {
             let (pieces, at) = rest.take()?;
             let (pieces, after) = pieces.split((first[0] - at) as usize).1.split((end[1] - first[0]) as usize);
             rest = Some((after, end[1]));
-            Some(Unit { piece: Visits::OneByOne(Colour { rows, groups: Groups::Apart(groups), pieces }), whole, last })
+            Some(Unit { piece: Visits::Others(Colour { rows, groups: Groups::Apart(groups), pieces }), whole, last })
         })
     }
 
@@ -525,21 +525,21 @@ pub(super) enum Visits<'a> {
     /// Contacts of balls.
     Lanes(Piece<'a>),
     /// Others.
-    OneByOne(Colour<'a>),
+    Others(Colour<'a>),
 }
 
 impl Halves for Visits<'_> {
     fn halve(self) -> Result<[Self; 2], Self> {
         match self {
             Self::Lanes(piece) => piece.halve().map(|halves| halves.map(Visits::Lanes)).map_err(Visits::Lanes),
-            Self::OneByOne(colour) => colour.halve().map(|halves| halves.map(Visits::OneByOne)).map_err(Visits::OneByOne),
+            Self::Others(colour) => colour.halve().map(|halves| halves.map(Visits::Others)).map_err(Visits::Others),
         }
     }
 
     fn visit(self, v: &impl Twists) -> Norms {
         match self {
             Self::Lanes(piece) => piece.visit(v),
-            Self::OneByOne(colour) => colour.visit(v),
+            Self::Others(colour) => colour.visit(v),
         }
     }
 }
