@@ -79,7 +79,6 @@ pub(super) struct Plan {
     level: u32,
     calm: u32,
     /// The step was stopped, and the next try is to be as long: it would see other pairs.
-    #[serde(default)]
     stopped: bool,
 }
 
