@@ -24,6 +24,9 @@ const MAX_ITERATIONS: usize = 40;
 const IDLE: usize = 4;
 /// Share of the error that counts as progress, in as many iterations as it takes.
 const GAIN: f64 = 0.7;
+/// Error above which the same share of the gap counts too: where the largest speed is far above that of most contacts, as in a wall that is
+/// struck, the first ten iterations bring down the gap alone.
+const BEGUN: f64 = 1e-2;
 /// Share of the way to the boundary of the cones.
 const SHARE: f64 = 0.99;
 /// Compliance of the rows of a joint, per D: what it lets through goes into the multiplier of the next iteration.
@@ -58,23 +61,32 @@ pub(super) struct Interior {
     best: Vec<f64>,
 }
 
-/// The error of the last progress, and iterations since then.
+/// Error and gap of the last progress, and iterations since then.
 #[derive(Debug)]
 struct Progress {
     mark: f64,
+    gap: f64,
     idle: usize,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { mark: f64::INFINITY, idle: 0 }
+        Self { mark: f64::INFINITY, gap: f64::INFINITY, idle: 0 }
     }
 }
 
 impl Progress {
-    /// Iterations in which the error has not fallen to 0.7 of what it was, this one among them.
-    fn idle(&mut self, error: f64) -> usize {
-        (self.mark, self.idle) = if error < GAIN * self.mark { (error, 0) } else { (self.mark, self.idle + 1) };
+    /// Iterations in which neither the error has fallen to 0.7 of what it was nor, where that has not begun to fall, the gap; this one among them.
+    fn idle(&mut self, error: f64, gap: f64) -> usize {
+        let nearer = gap < GAIN * self.gap;
+        if nearer {
+            self.gap = gap;
+        }
+        (self.mark, self.idle) = match () {
+            () if error < GAIN * self.mark => (error, 0),
+            () if nearer && error > BEGUN => (self.mark, 0),
+            () => (self.mark, self.idle + 1),
+        };
         self.idle
     }
 }
@@ -106,7 +118,7 @@ impl Interior {
             given.r.iter_mut().zip(&self.unit).zip(&self.z).for_each(|((r, unit), z)| *r = unit * z);
             spread(&given.r, &mut answer.reactions);
             let error = residual::certify(p, answer).error();
-            let idle = progress.idle(error);
+            let idle = progress.idle(error, self.gap(space, 0.0));
             if error < best {
                 best = error;
                 self.best.clone_from(&given.r);
@@ -332,10 +344,13 @@ pub(super) mod tests {
 
     #[test]
     fn slow_and_steady_progress_is_none_of_a_standstill() {
-        let idle = |progress: &mut Progress, rate: f64| (0..30).map(|k| progress.idle(libm::pow(rate, f64::from(k)))).max();
+        let idle = |progress: &mut Progress, rate: f64| (0..30).map(|k| progress.idle(libm::pow(rate, f64::from(k)), 1.0)).max();
         assert_eq!(idle(&mut Progress::default(), 0.8), Some(1));
         assert_eq!(idle(&mut Progress::default(), 0.9), Some(3), "a gain of a tenth each time");
         assert!(idle(&mut Progress::default(), 0.99) > Some(IDLE));
+        // a gap that falls tells only as long as the error has not begun to
+        let nearer = |error: f64| (0..30).scan(Progress::default(), |p, k| Some(p.idle(error, libm::pow(0.2, f64::from(k))))).max();
+        assert_eq!((nearer(2.0 * BEGUN), nearer(0.5 * BEGUN)), (Some(0), Some(29)));
     }
 
     #[test]
