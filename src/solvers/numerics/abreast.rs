@@ -23,6 +23,17 @@ pub(super) fn next(contacts: &[Contact], most: usize) -> (usize, bool) {
     (1 + others + usize::from(last), false)
 }
 
+/// Takes the next contacts that stand side by side off, with their reactions; whether they are between the same two bodies.
+#[inline(always)]
+pub(super) fn split_off<'a>(contacts: &mut &'a [Contact], reactions: &mut &'a [DVec3], most: usize) -> (&'a [Contact], &'a [DVec3], bool) {
+    let (n, alike) = next(contacts, most);
+    let n = n.min(reactions.len());
+    let (own, r);
+    (own, *contacts) = contacts.split_at(n);
+    (r, *reactions) = reactions.split_at(n);
+    (own, r, alike)
+}
+
 /// The bodies at both ends of the contacts in the lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
@@ -32,7 +43,7 @@ pub(super) struct Ends {
 }
 
 /// Stands for bodies that nothing moves.
-const NOBODY: RigidMass = RigidMass { inverse_mass: DVec3::ZERO, inverse_inertia: [0.0; 6] };
+pub(super) const NOBODY: RigidMass = RigidMass { inverse_mass: DVec3::ZERO, inverse_inertia: [0.0; 6] };
 
 impl Ends {
     #[inline(always)]
@@ -70,7 +81,7 @@ impl Ends {
         let mut kind = None;
         for l in 0..S::F64_LANES {
             if self.bodies[end][l] != IMMOBILE && (l == 0 || !self.alike) {
-                let own = turns_as_ball(self.mass(end, l, masses));
+                let own = self.mass(end, l, masses).turns_as_ball();
                 if kind.is_some_and(|kind| kind != own) {
                     return None;
                 }
@@ -94,12 +105,6 @@ impl Ends {
         }
         gather(simd, &twists)
     }
-}
-
-#[inline(always)]
-fn turns_as_ball(mass: &RigidMass) -> bool {
-    let s = &mass.inverse_inertia;
-    s[0] == s[1] && s[1] == s[2] && s[3] == 0.0 && s[4] == 0.0 && s[5] == 0.0
 }
 
 /// Frames and arms of a contact in each lane.
@@ -319,12 +324,8 @@ impl<T: Twists> WithSimd for Kick<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) {
         let (mut contacts, mut reactions) = (self.contacts, self.reactions);
         loop {
-            let (n, alike) = next(contacts, S::F64_LANES);
-            let n = n.min(reactions.len());
-            let (own, r);
-            (own, contacts) = contacts.split_at(n);
-            (r, reactions) = reactions.split_at(n);
-            match n {
+            let (own, r, alike) = split_off(&mut contacts, &mut reactions, S::F64_LANES);
+            match own.len() {
                 0 => return,
                 1 => kick(Plain, own, true, r, self.masses, self.v),
                 _ => kick(simd, own, alike, r, self.masses, self.v),

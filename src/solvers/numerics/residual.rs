@@ -22,7 +22,7 @@
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
-use super::abreast::{Abreast, Ends, each, each3, in_lanes, next};
+use super::abreast::{Abreast, Ends, each, each3, in_lanes, split_off};
 use super::admissible::NEARLY;
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Twist, Velocities};
 use crate::algebra::lanes::{Lanes, Plain, Simd, Wide, Wide3, WithSimd};
@@ -375,11 +375,8 @@ impl WithSimd for Judge<'_> {
         let Self { mut contacts, mut reactions, mut known, v } = self;
         let mut sums = Sums::default();
         loop {
-            let (n, alike) = next(contacts, S::F64_LANES);
-            let n = n.min(reactions.len());
-            let (own, r);
-            (own, contacts) = contacts.split_at(n);
-            (r, reactions) = reactions.split_at(n);
+            let (own, r, alike) = split_off(&mut contacts, &mut reactions, S::F64_LANES);
+            let n = own.len();
             let shifts = known.map(|known| &known[..n]);
             known = known.map(|known| &known[n..]);
             match n {

@@ -1,6 +1,6 @@
 //! What one sweep does: groups of contacts in their order, shared between threads where that is worth it, and what it adds up.
 
-use super::abreast::{Abreast, Masses, each, each3, gather};
+use super::abreast::{Abreast, Masses, NOBODY, each, each3, gather};
 use super::cells::Cells;
 use super::colours::{All, Halves, Leaves, Shared, Twists, Unit, visit_cells, visit_serial};
 use super::contact::LocalOperators;
@@ -315,8 +315,7 @@ impl Rows<'_> {
     /// which order, is what it computes alone.
     #[inline(always)]
     fn visit_pairs<S: Simd>(&self, simd: S, pairs: &[Range<usize>], first: usize, [r, change]: [&mut [DVec3]; 2], v: &impl Twists) {
-        let nobody = RigidMass::default();
-        let (mut masses, mut twists) = ([[&nobody; LANES]; 2], [[Twist::default(); LANES]; 2]);
+        let (mut masses, mut twists) = ([[const { &NOBODY }; LANES]; 2], [[Twist::default(); LANES]; 2]);
         let (mut bodies, mut longest, mut shortest) = ([[IMMOBILE; LANES]; 2], 0, usize::MAX);
         for l in 0..S::F64_LANES {
             let pair = pairs.get(l).cloned().unwrap_or(0..0);

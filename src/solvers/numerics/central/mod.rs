@@ -105,9 +105,8 @@ pub fn straightened(arm: DVec3, normal: DVec3, place: f64) -> DVec3 {
 /// The length of the arm along the normal, where the body is a ball as far as this contact can tell.
 #[inline(always)]
 fn is_of_ball(body: &RigidMass, arm: DVec3, normal: DVec3) -> Option<f64> {
-    let RigidMass { inverse_mass: m, inverse_inertia: i } = body;
-    let length = arm.dot(normal);
-    let scalar = m.x == m.y && m.y == m.z && i[0] == i[1] && i[1] == i[2] && i[3] == 0.0 && i[4] == 0.0 && i[5] == 0.0;
+    let (m, length) = (body.inverse_mass, arm.dot(normal));
+    let scalar = m.x == m.y && m.y == m.z && body.turns_as_ball();
     (scalar && (arm - length * normal).length_squared() <= (ALIGNED * length).powi(2)).then_some(length)
 }
 

@@ -100,6 +100,13 @@ impl RigidMass {
         [m.x, m.y, m.z, s[0], s[1], s[2]].map(|x| x == 0.0)
     }
 
+    /// Whether `I⁻¹` is a multiple of the identity, as that of a ball.
+    #[inline(always)]
+    pub(in crate::numerics) fn turns_as_ball(&self) -> bool {
+        let s = &self.inverse_inertia;
+        s[0] == s[1] && s[1] == s[2] && s[3] == 0.0 && s[4] == 0.0 && s[5] == 0.0
+    }
+
     /// `I⁻¹ m`
     #[inline(always)]
     pub fn inertia_times(&self, m: DVec3) -> DVec3 {
