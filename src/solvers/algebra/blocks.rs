@@ -173,9 +173,13 @@ impl BlockRows {
 
     /// Blocks that are already in order: `starts` is the first block of each row, then their number; `columns` holds the block
     /// column of each, sorted within a row; `values` all blocks one after the other, row-major.
+    ///
+    /// # Panics
+    ///
+    /// Where `offsets` do not begin at 0 or fall, or `values` are not as many as the blocks hold.
     pub fn from_packed(offsets: Vec<usize>, starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Self {
+        let n = check_offsets(&offsets).unwrap_or_else(|fault| panic!("{fault}"));
         let mut a = Self { offsets, starts, columns, values, ..Self::default() };
-        let n = a.block_count();
         a.positions.reserve(a.columns.len());
         let mut at = 0;
         for i in 0..n {
@@ -184,6 +188,7 @@ impl BlockRows {
                 a.positions.push(at);
             }
         }
+        assert!(a.values.len() == at, "the blocks hold {at} numbers, not {}", a.values.len());
         let sizes = a.offsets.windows(2).map(|o| o[1] - o[0]);
         a.uniform = sizes.clone().next().filter(|&d| sizes.clone().all(|s| s == d));
         a.find_diagonal();
@@ -191,8 +196,12 @@ impl BlockRows {
     }
 
     /// All blocks, zero or not: `values` holds them one after the other, row-major, block row by block row.
+    ///
+    /// # Panics
+    ///
+    /// As [`from_packed`](Self::from_packed).
     pub fn full(offsets: Vec<usize>, values: Vec<f64>) -> Self {
-        let n = offsets.len() - 1;
+        let n = offsets.len().saturating_sub(1);
         Self::from_packed(offsets, (0..=n).map(|i| i * n).collect(), (0..n).flat_map(|_| 0..n as u32).collect(), values)
     }
 
@@ -410,6 +419,18 @@ mod tests {
         {
             assert!(fault(offsets, (row, 0, 1.0)).is_err_and(|e| e.contains(said)), "{offsets:?}");
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "the blocks hold 9 numbers, not 1")]
+    fn blocks_of_too_few_numbers_are_none() {
+        BlockRows::full(vec![0, 3], vec![1.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "there are no offsets")]
+    fn blocks_without_offsets_are_none() {
+        BlockRows::full(Vec::new(), Vec::new());
     }
 
     #[test]

@@ -16,9 +16,17 @@ pub(super) fn minimum_degree(nodes: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
     // signed, as the algorithm marks what it has eliminated by negative numbers
     let mut starts = vec![0isize; nodes + 1];
     pairs.iter().for_each(|&(i, _)| starts[i as usize + 1] += 1);
-    (0..nodes).for_each(|i| starts[i + 1] += starts[i]);
-    // strictly upper part by columns: pairs are sorted by their larger index
-    let rows: Vec<isize> = pairs.iter().map(|&(_, j)| j as isize).collect();
+    // Upper part by columns: pairs are sorted by their larger index. The diagonal, which the algorithm skips, ends each: with fewer entries
+    // than nodes one of its own assertions subtracts below zero.
+    let mut rows = Vec::with_capacity(pairs.len() + nodes);
+    let mut rest = pairs;
+    for i in 0..nodes {
+        let (column, others) = rest.split_at(starts[i + 1] as usize);
+        rows.extend(column.iter().map(|&(_, j)| j as isize));
+        rows.push(i as isize);
+        starts[i + 1] = rows.len() as isize;
+        rest = others;
+    }
     match amd::order(nodes as isize, &starts, &rows, &amd::Control::default()) {
         Ok((order, _, _)) => order.into_iter().map(|x| x as u32).collect(),
         Err(_) => (0..nodes as u32).collect(),
@@ -141,4 +149,19 @@ fn postorder(parent: &[Option<u32>]) -> Vec<u32> {
         }
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minimum_degree;
+
+    #[test]
+    fn nodes_with_few_neighbours_or_none_have_an_order() {
+        assert!(minimum_degree(0, &[]).is_empty());
+        assert_eq!(minimum_degree(3, &[]), [0, 1, 2]);
+        // a chain and a node beside it: fewer pairs than nodes
+        let mut order = minimum_degree(4, &[(1, 0), (2, 1)]);
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3]);
+    }
 }

@@ -36,9 +36,8 @@ impl Default for Matrix {
 }
 
 impl Matrix {
-    /// A row-major matrix; `values` holds `rows × columns` numbers.
+    /// A row-major matrix; `values` holds `rows × columns` numbers. A problem whose matrix holds another number is refused where it is solved.
     pub fn dense(rows: usize, columns: usize, values: Vec<f64>) -> Self {
-        debug_assert_eq!(values.len(), rows * columns);
         Self::Dense { rows, columns, values }
     }
 

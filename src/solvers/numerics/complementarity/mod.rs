@@ -260,6 +260,13 @@ mod tests {
     use crate::numerics::lcp::Lcp;
 
     #[test]
+    fn a_matrix_of_too_few_numbers_is_refused() {
+        let p = Lcp { m: Matrix::dense(2, 2, vec![1.0; 3]), q: vec![1.0; 2] };
+        let error = p.solve(&crate::numerics::solvers::Settings::default()).unwrap_err().to_string();
+        assert_eq!(error, "M holds 3 values, but 4 are needed (rows × columns)");
+    }
+
+    #[test]
     fn a_large_factorisation_is_given_up_when_the_watch_says_so() {
         let n = 700;
         // not symmetric, and every unknown is basic at first
