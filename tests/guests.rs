@@ -150,6 +150,13 @@ fn systems_that_fail_refuse_the_step_by_name_and_may_be_removed() -> Fallible {
         "{error}"
     );
     assert!(sim.remove(asking));
+    fn panics() {
+        panic!("out of air");
+    }
+    let panicking = sim.add_systems(StepSet::Loads, panics)?;
+    let error = sim.step().unwrap_err().to_string();
+    assert!(error.contains("panics") && error.ends_with("System panicked"), "{error:?}");
+    assert!(sim.remove(panicking));
     let failing = sim.add_systems(StepSet::Loads, fails)?;
     let error = sim.step().unwrap_err();
     assert!(matches!(&error, SimulationError::Guest { set: StepSet::Loads, reason, .. } if reason.contains("out of fuel")), "{error}");

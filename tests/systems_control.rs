@@ -165,7 +165,25 @@ fn sources_and_switches_that_fail_in_the_middle_of_a_run_are_named() -> Fallible
     let mut sim = Simulation::with_time_step(0.01)?;
     let circuit = c.spawn(&mut sim)?;
     sim.advance(40)?;
-    assert!((circuit.voltage(&sim, "in", "0")? - 1.0).abs() < 1e-12 && circuit.current(&sim, "mains")?.is_nan());
+    assert!((circuit.voltage(&sim, "in", "0")? - 1.0).abs() < 1e-12);
+    says(&circuit.current(&sim, "mains").expect_err("no number").to_string(), &["the current source probe gives NaN at t = 0.4"]);
+    assert!(circuit.value(&sim, &c.equations()?.current("mains")?).is_nan());
+    Ok(())
+}
+
+#[test]
+fn a_source_or_a_switch_that_panics_when_a_circuit_is_looked_at_is_named() -> Fallible {
+    let mut sim = Simulation::with_time_step(0.01)?;
+    let circuit = supply(|_| panic!("the cable broke"), |_| true).spawn(&mut sim)?;
+    let said = circuit.voltage(&sim, "in", "0").expect_err("it panics").to_string();
+    assert_eq!(said, "the voltage source mains panics (the cable broke) at t = 0 s; a finite number is needed");
+    assert_eq!(circuit.voltage(&sim, "out", "0")?, 0.0, "a node that asks no source");
+    assert!(circuit.equations.voltage("in", "0")?.at(1.0, &[0.0], &[0.0]).is_nan());
+    assert!(circuit.conflict(1.0).is_none());
+    let mut sim = Simulation::with_time_step(0.01)?;
+    let mut c = supply(|_| 1.0, |t| if t < 1.0 { true } else { panic!("the contacts are welded") });
+    c.diode("D", "in", "a");
+    assert!(c.spawn(&mut sim)?.conflict(1.0).is_none());
     Ok(())
 }
 

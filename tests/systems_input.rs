@@ -8,10 +8,11 @@ use drystone::cluster::{NewtonLoop, Signal};
 use drystone::model::dynamical_system::{DynamicalSystem, FirstOrder, Lagrangian, NewtonEuler, Prescribed};
 use drystone::model::integrator::{Integrator, Projection};
 use drystone::model::interaction::Interaction;
+use drystone::model::joint::{JointKind, JointSpec};
 use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::operator::Operator;
 use drystone::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear, Relation};
-use drystone::simulation::{Simulation, SimulationError};
+use drystone::simulation::{Body, Simulation, SimulationError};
 use glam::{DQuat, DVec3};
 
 type Fallible<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -271,6 +272,20 @@ fn sampled_actions_and_records_that_cannot_be_are_named() -> Fallible {
 }
 
 #[test]
+fn an_action_that_is_due_after_all_steps_is_due_at_none() -> Fallible {
+    let mut sim = simulation();
+    let d = sim.spawn_system(decay(), EM)?;
+    sim.advance(1)?;
+    sim.every(1e300, move |_, world| world.get_mut::<FirstOrder>(d).expect("alive").x[0] = 1.0)?;
+    sim.advance(1)?;
+    let x = state(&sim, d)[0];
+    assert!(x > 0.99, "once at its start: {x}");
+    sim.advance(3)?;
+    assert!(sim.steps() == 5 && state(&sim, d)[0] < x);
+    Ok(())
+}
+
+#[test]
 fn components_spoilt_between_steps_are_refused_and_may_be_mended() -> Fallible {
     let mut sim = simulation();
     let b = sim.spawn_system(ball(), MJ)?;
@@ -291,6 +306,48 @@ fn components_spoilt_between_steps_are_refused_and_may_be_mended() -> Fallible {
     sim.advance(1)?;
     assert_eq!(sim.steps(), 4);
     Ok(())
+}
+
+#[test]
+fn parameters_of_interactions_that_are_no_numbers_are_refused_and_may_be_mended() -> Fallible {
+    let needed = "every value has to be finite";
+    let spoilt = |mut sim: Simulation, link: Entity| -> Fallible {
+        sim.advance(2)?;
+        let good = sim.world().get::<Interaction>(link).expect("alive").z.clone();
+        for bad in [f64::NAN, f64::INFINITY] {
+            sim.world_mut().get_mut::<Interaction>(link).expect("alive").z[0] = bad;
+            says(&step_error(&mut sim), &["\"link\"", &format!("z holds {bad}"), needed]);
+            says(&step_error(&mut sim), &["step 3", needed]);
+            assert_eq!(sim.steps(), 2);
+            sim.world_mut().get_mut::<Interaction>(link).expect("alive").z.clone_from(&good);
+        }
+        sim.advance(1)?;
+        Ok(())
+    };
+    // F z of a system, parameters that nothing reads, a system tied to a body, the turns of a hinge
+    let mut sim = simulation();
+    let tank = sim.spawn_system(decay(), EM)?;
+    let valve = FirstOrderLinear::new(1, [1.0], [1.0]).with_f([1.0]);
+    let refused = Interaction::new([tank], valve.clone(), Law::Complementarity).with_parameters([f64::NAN]);
+    says(&sim.spawn_interaction(refused).expect_err("no number").to_string(), &["z holds NaN", needed]);
+    let link = sim.spawn_interaction(Interaction::new([tank], valve, Law::Complementarity).with_parameters([1.0]))?;
+    sim.set_name(link, "link");
+    spoilt(sim, link)?;
+    for with_body in [false, true] {
+        let mut sim = simulation();
+        let cart = sim.spawn_system(ball(), Integrator::MoreauJean { theta: 1.0, gamma: 1.0, projection: Projection::None })?;
+        let body = sim.spawn_body(Body::point(1.0, DVec3::ONE))?;
+        let (parties, rows) = if with_body { (vec![cart, body], vec![1.0; 8]) } else { (vec![cart], vec![1.0]) };
+        let link = Interaction::new(parties, LagrangianLinear::new(rows, [5.0]), IMPACT).with_parameters([1.0]);
+        let link = sim.spawn_interaction(link)?;
+        sim.set_name(link, "link");
+        spoilt(sim, link)?;
+    }
+    let mut sim = simulation();
+    let door = sim.spawn_body(Body::point(1.0, DVec3::ONE))?;
+    let hinge = sim.add_joint(door, None, &JointSpec::new(JointKind::Revolute).at(DVec3::X).axis(DVec3::Z))?[0];
+    sim.set_name(hinge, "link");
+    spoilt(sim, hinge)
 }
 
 /// Every kind of machine, with a force or input that fails from 0.05 s on unless z says otherwise.

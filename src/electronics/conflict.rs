@@ -11,7 +11,7 @@
 
 use super::circuit::{Circuit, Kind};
 use super::error::CircuitError;
-use super::waveform::Waveform;
+use super::waveform::{Waveform, shown};
 
 /// `v(to) − v(from) ≤ bound`
 struct Bound {
@@ -43,10 +43,10 @@ fn find(circuit: &Circuit, t: f64, counts: impl Fn(&Kind) -> bool) -> Option<Cir
     for (element, e) in circuit.elements.iter().enumerate().filter(|(_, e)| counts(&e.kind)) {
         let (lower, upper) = match &e.kind {
             Kind::VoltageSource { voltage } => {
-                let u = voltage.at(t);
+                let u = shown(|| voltage.at(t), f64::NAN);
                 (u, u)
             }
-            Kind::Switch { closed } if closed(t) => (0.0, 0.0),
+            Kind::Switch { closed } if shown(|| closed(t), false) => (0.0, 0.0),
             Kind::Diode { forward } => (f64::NEG_INFINITY, *forward),
             Kind::Zener { forward, breakdown } => (-breakdown, *forward),
             Kind::Comparator { low, high, .. } => (*low, *high),

@@ -2,7 +2,7 @@
 
 use super::circuit::{Circuit, Condition, Kind, is_ground};
 use super::error::CircuitError;
-use super::waveform::Waveform;
+use super::waveform::{Waveform, shown};
 use crate::model::dynamical_system::FirstOrder;
 use crate::model::law::Law;
 use crate::model::operator::Operator;
@@ -320,10 +320,10 @@ impl Output {
         self
     }
 
-    /// The value at time t (s) for this state and these multipliers.
+    /// The value at time t (s) for this state and these multipliers; not a number where the function of a source panics.
     pub fn at(&self, t: f64, x: &[f64], lambda: &[f64]) -> f64 {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let sources: f64 = self.sources.iter().map(|(factor, waveform)| factor * waveform.at(t)).sum();
+        let sources: f64 = self.sources.iter().map(|(factor, waveform)| factor * shown(|| waveform.at(t), f64::NAN)).sum();
         dot(&self.x, x) + dot(&self.lambda, lambda) + sources + self.constant
     }
 }

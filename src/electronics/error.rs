@@ -52,6 +52,9 @@ pub enum CircuitError {
         /// What would do.
         needed: &'static str,
     },
+    /// A source or switch whose function panics, or gives no finite number.
+    #[error("{0}")]
+    Part(String),
     /// Resistances too far apart for the digits of numbers.
     #[error("{} has {} Ω and {} has {} Ω, further apart than numbers of sixteen digits can tell currents and voltages apart; \
              a factor of {most:e} at most is needed (a connection without resistance is one node)",

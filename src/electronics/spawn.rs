@@ -128,17 +128,17 @@ impl CircuitHandle {
 
     /// Voltage of node a against node b (V) at the end of the last step.
     pub fn voltage(&self, sim: &Simulation, a: &str, b: &str) -> Result<f64, CircuitError> {
-        Ok(self.value(sim, &self.equations.voltage(a, b)?))
+        self.number(sim, &self.equations.voltage(a, b)?)
     }
 
     /// Current of an element (A) from its first to its second terminal at the end of the last step.
     pub fn current(&self, sim: &Simulation, element: &str) -> Result<f64, CircuitError> {
-        Ok(self.value(sim, &self.equations.current(element)?))
+        self.number(sim, &self.equations.current(element)?)
     }
 
     /// Voltage of an element (V) at the end of the last step: its first terminal against the second.
     pub fn voltage_across(&self, sim: &Simulation, element: &str) -> Result<f64, CircuitError> {
-        Ok(self.value(sim, &self.equations.voltage_across(element)?))
+        self.number(sim, &self.equations.voltage_across(element)?)
     }
 
     /// The entity of an element: its name and a [`Probe`] of its voltage (V) and current (A).
@@ -170,7 +170,15 @@ impl CircuitHandle {
         self.element(element).map(|e| [Signal::Probe(e, 0), Signal::Probe(e, 1)])
     }
 
-    /// The value of a probe at the end of the last step.
+    /// The value of a probe where it is a number; else the source or switch that gives none is named.
+    fn number(&self, sim: &Simulation, output: &Output) -> Result<f64, CircuitError> {
+        let value = self.value(sim, output);
+        let parts = || sim.world().get::<TimedParts>(self.system);
+        let fault = if value.is_finite() { None } else { parts().and_then(|parts| parts.fault(sim.time())) };
+        fault.map_or(Ok(value), |fault| Err(CircuitError::Part(fault)))
+    }
+
+    /// The value of a probe at the end of the last step; not a number where a source gives none.
     pub fn value(&self, sim: &Simulation, output: &Output) -> f64 {
         let world = sim.world();
         let x = world.get::<FirstOrder>(self.system).map_or(&[][..], |s| &s.x);

@@ -28,6 +28,11 @@ impl Waveform {
     }
 }
 
+/// What a function of the time gives, and `none` where it panics: nothing of ours is written while it runs.
+pub(super) fn shown<T>(value: impl FnOnce() -> T, none: T) -> T {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(value)).unwrap_or(none)
+}
+
 impl From<f64> for Waveform {
     fn from(value: f64) -> Self {
         Self::Constant(value)

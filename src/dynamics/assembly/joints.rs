@@ -265,6 +265,7 @@ pub(crate) fn check(interaction: &Interaction) -> Result<(), String> {
         _ => return Err("a joint takes the law Equality, its coordinate NewtonImpact, Relay, Spring or Bearing".into()),
     }
     interaction.relation.validate(7 * bodies, 6 * bodies, interaction.z.len())?;
+    interaction.check_parameters()?;
     let rows = interaction.relation.rows();
     if interaction.lambda.len() != rows {
         return Err(format!("its λ holds {} values, but {rows} are needed, one for each row of its relation", interaction.lambda.len()));

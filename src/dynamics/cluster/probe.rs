@@ -104,8 +104,9 @@ impl TimedParts {
     }
 
     /// The first part that fails at this time, and what would do.
-    pub(crate) fn fault(&self, t: f64) -> Option<String> {
-        let needed = "a finite number is needed, and the state before the step is kept";
+    #[doc(hidden)]
+    pub fn fault(&self, t: f64) -> Option<String> {
+        let needed = "a finite number is needed";
         self.0.iter().find_map(|(name, value)| match watched(|| value(t)) {
             Ok(x) if x.is_finite() => None,
             Ok(x) => Some(format!("{name} gives {x} at t = {t} s; {needed}")),

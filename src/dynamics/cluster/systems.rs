@@ -430,6 +430,7 @@ pub(crate) fn fits(interaction: &Interaction, systems: &[Option<Party>]) -> Resu
         let (coordinates, velocities) = known().fold((0, 0), |sum, s| (sum.0 + s.sizes.0, sum.1 + s.sizes.1));
         relation.validate(coordinates, velocities, interaction.z.len())?;
     }
+    interaction.check_parameters()?;
     law.validate(relation.rows())
 }
 
@@ -496,6 +497,7 @@ impl Clusters {
                         && i.law == mine.law
                         && i.z.len() == mine.z.len()
                         && i.lambda.len() == mine.len()
+                        && i.check_parameters().is_ok()
                 })
             };
             cluster.nodes.iter().all(node) && cluster.links.iter().all(link)

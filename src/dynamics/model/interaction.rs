@@ -143,6 +143,14 @@ impl Interaction {
         }
     }
 
+    /// Whether its parameters are numbers: a program may write them at any time.
+    pub(crate) fn check_parameters(&self) -> Result<(), String> {
+        match self.z.iter().find(|z| !z.is_finite()) {
+            Some(bad) => Err(format!("z holds {bad}; every value has to be finite")),
+            None => Ok(()),
+        }
+    }
+
     /// With parameters Z.
     pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
         Self { z: z.into(), ..self }

@@ -60,7 +60,9 @@ const NAMELESS: &str = "`<Enable the debug feature to see the name>` ";
 /// Keeps what a system fails with: a step is refused for it, the program goes on.
 fn keep_fault(error: BevyError, context: ErrorContext) {
     FAULT.with(|fault| {
-        fault.borrow_mut().get_or_insert_with(|| format!("a {} fails: {}", context.kind(), error.to_string().replace(NAMELESS, "")));
+        fault
+            .borrow_mut()
+            .get_or_insert_with(|| format!("a {} fails: {}", context.kind(), error.to_string().replace(NAMELESS, "").trim_end()));
     });
 }
 

@@ -85,7 +85,7 @@ impl Periodic {
 
     /// The first step after this one at which it is due.
     pub(super) fn after(&self, step: u64) -> u64 {
-        if step < self.start { self.start } else { step + self.every - (step - self.start) % self.every }
+        if step < self.start { self.start } else { step.saturating_add(self.every - (step - self.start) % self.every) }
     }
 }
 
@@ -327,7 +327,7 @@ impl Simulation {
         let (ClusterError::NotFinite { time, .. } | ClusterError::Function { time, .. }) = source else { return source };
         let parts = sorted::<TimedParts>(&mut self.world);
         let fault = parts.into_iter().find_map(|e| self.world.get::<TimedParts>(e)?.fault(time));
-        fault.map_or(source, ClusterError::Part)
+        fault.map_or(source, |fault| ClusterError::Part(format!("{fault}, and the state before the step is kept")))
     }
 
     /// True for a dynamical system that is not a body with a slot.

@@ -152,7 +152,8 @@ impl Adopted {
             if !tie.relation.is_second_order() {
                 return Err(fail("its relation is for first-order systems, but these are of second order"));
             }
-            let valid = tie.relation.validate(coordinates, velocities, tie.z.len()).and_then(|()| tie.law.validate(tie.relation.rows()));
+            let valid = tie.relation.validate(coordinates, velocities, tie.z.len()).and_then(|()| tie.check_parameters());
+            let valid = valid.and_then(|()| tie.law.validate(tie.relation.rows()));
             valid.map_err(|e| fail(&e))?;
             links.push(Link {
                 entity,
@@ -188,6 +189,7 @@ impl Adopted {
                 && systems.eq(other.systems.iter().copied())
                 && mine.relation == other.relation
                 && mine.law == other.law
+                && other.check_parameters().is_ok()
         };
         let counts = self.own == systems.len() && self.links.len() == ties.len() && self.theta == scheme.treatment.theta();
         counts && self.nodes.iter().zip(systems).all(node) && self.links.iter().zip(ties).all(link)
