@@ -3,7 +3,7 @@
 //! Every measurement is a process of its own, so that memory is that of its scene and the pool has its threads.
 
 use super::machine::{Machine, peak_memory, triad};
-use super::source::{check_length, span, unbuilt, use_threads};
+use super::source::{check_length, on_threads, span, unbuilt};
 use super::{DONE, Failure, INPUT, say};
 use crate::diagnostics::forecast::{Effort, Spread, StepCost};
 use crate::diagnostics::summary::Meter;
@@ -256,7 +256,6 @@ fn measure(name: &str, scene: &Scene, bandwidth: f64) -> Result<Row, Failure> {
 
 /// Measures here: the fastest of so many runs.
 fn alone(name: &str, arguments: &Arguments) -> Result<(), Failure> {
-    use_threads(arguments.threads.first().map(|n| usize::from(*n)))?;
     let scene = load(name, arguments)?;
     let mut best: Option<Row> = None;
     // after the first run the process keeps its memory, so that is the run whose memory counts
@@ -382,7 +381,7 @@ fn model_text(model: &Value) -> String {
 
 pub(super) fn bench(arguments: &Arguments) -> Result<u8, Failure> {
     if let (true, [name]) = (arguments.alone, arguments.scenes.as_slice()) {
-        return alone(name, arguments).map(|()| DONE);
+        return on_threads(arguments.threads.first().copied(), || alone(name, arguments)).map(|()| DONE);
     }
     let all: Vec<String> = CASES.iter().map(|case| case.name.to_owned()).collect();
     let names = if arguments.scenes.is_empty() { &all } else { &arguments.scenes };

@@ -215,8 +215,6 @@ pub(super) fn collapse(arguments: &Arguments) -> Result<u8, Failure> {
     let vary = arguments.vary()?;
     check_length(&arguments.at(&vary, b)?)?;
     let jobs = arguments.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    // runs stand side by side, so the kernels of each stay on one thread; the answers are the same
-    super::source::use_threads(Some(1))?;
     let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(None, target);
     let trials: Mutex<Vec<Trial>> = Mutex::new(Vec::new());

@@ -1,6 +1,6 @@
 //! `drystone converge`.
 
-use super::source::{Changes, check_length, span, unbuilt, use_threads};
+use super::source::{Changes, check_length, span, unbuilt};
 use super::{DONE, Failure, NOT_FINITE, USAGE, say};
 use crate::algebra::spatial::Pose;
 use crate::diagnostics::convergence::{Study, study};
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     until: Option<f64>,
     /// Number of threads; the result is the same on any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
     /// Draw the figure against the time step into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     out: Option<PathBuf>,
@@ -106,7 +106,6 @@ pub(super) fn converge(arguments: &Arguments) -> Result<u8, Failure> {
     let first = scene.time.step;
     scene.time.step = first / f64::from(arguments.halvings).exp2();
     check_length(&scene)?;
-    use_threads(arguments.threads.map(usize::from))?;
     let mut runs = Vec::new();
     if arguments.measure == "help" {
         scene.time.step = first;

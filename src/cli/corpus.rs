@@ -1,6 +1,5 @@
 //! `drystone corpus`: steps of scenes as problems, from a list.
 
-use super::source::use_threads;
 use super::{DONE, Failure, export, say};
 use crate::assembly::problem::StepProblem;
 use crate::io::scene::{Scene, SceneSource};
@@ -22,7 +21,7 @@ pub(super) struct Arguments {
     out: PathBuf,
     /// Number of threads; the problems are the same on any number
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
 }
 
 const EXAMPLES: &str = "\
@@ -79,7 +78,6 @@ impl Line {
 }
 
 pub(super) fn corpus(arguments: &Arguments) -> Result<u8, Failure> {
-    use_threads(arguments.threads.map(usize::from))?;
     let text = std::fs::read_to_string(&arguments.list)
         .map_err(|e| Failure::input(format!("{}: cannot be read: {e}", arguments.list.display())))?;
     let mut lines = Vec::new();

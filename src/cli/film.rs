@@ -3,7 +3,7 @@
 use super::output::due;
 use super::picture::Look;
 use super::progress::Progress;
-use super::source::{Changes, check_length, span, unbuilt, use_threads};
+use super::source::{Changes, check_length, span, unbuilt};
 use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
 use crate::io::picture::{Picture, bounds, strongest};
 use crate::io::scene::camera::Camera;
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     look: Look,
     /// Number of threads
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
 }
 
 /// What a frame shows.
@@ -106,7 +106,6 @@ fn clear(directory: &Path) -> std::io::Result<()> {
 
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     arguments.look.is_of_pixels("take stress or another colour, or draw one instant with `drystone picture --out FILE.svg`")?;
-    use_threads(arguments.threads.map(usize::from))?;
     let (frames, camera) = frames(arguments)?;
     // one box and one scale of colours for all
     let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;

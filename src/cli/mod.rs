@@ -38,6 +38,7 @@ mod source;
 mod sweep;
 
 use clap::{Parser, Subcommand};
+use source::on_threads;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -165,23 +166,24 @@ pub fn main() -> u8 {
         }
     };
     let result = catch_unwind(AssertUnwindSafe(|| match cli.command {
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => on_threads(arguments.threads, || run::run(&arguments)),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Export(arguments) => model::export(&arguments),
         #[cfg(feature = "lens")]
         Command::Balance(arguments) => balance::balance(&arguments),
         #[cfg(feature = "lens")]
-        Command::Collapse(arguments) => collapse::collapse(&arguments),
-        Command::Converge(arguments) => converge::converge(&arguments),
+        // runs stand side by side, so the kernels of each stay on one thread; the answers are the same
+        Command::Collapse(arguments) => on_threads(Some(1_u16), || collapse::collapse(&arguments)),
+        Command::Converge(arguments) => on_threads(arguments.threads, || converge::converge(&arguments)),
         Command::Scenes(arguments) => scenes::scenes(&arguments),
-        Command::Picture(arguments) => picture::picture(&arguments),
-        Command::Film(arguments) => film::film(&arguments),
+        Command::Picture(arguments) => on_threads(arguments.threads, || picture::picture(&arguments)),
+        Command::Film(arguments) => on_threads(arguments.threads, || film::film(&arguments)),
         Command::Report(arguments) => report::report(&arguments),
         Command::Plot(arguments) => plot::plot(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Inspect(arguments) => inspect::inspect(&arguments),
-        Command::Corpus(arguments) => corpus::corpus(&arguments),
+        Command::Corpus(arguments) => on_threads(arguments.threads, || corpus::corpus(&arguments)),
         Command::Profile(arguments) => profile::profile(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Solvers(arguments) => Ok(solve::list(&arguments)),

@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::report::SCENE_OF_RUN;
-use super::source::{Changes, check_length, instant, unbuilt, use_threads};
+use super::source::{Changes, check_length, instant, unbuilt};
 use super::{DONE, Failure, NOT_FINITE, USAGE};
 use crate::diagnostics::joints::{JointState, joints};
 use crate::io::elevation::{Elevation, JointMark, JointView};
@@ -140,7 +140,7 @@ pub(super) struct Arguments {
     look: Look,
     /// Number of threads
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
 }
 
 /// Of a picture: drawing takes 72 bytes for each.
@@ -174,7 +174,6 @@ pub(super) fn picture(arguments: &Arguments) -> Result<u8, Failure> {
         scene.time.end = instant_of(&scene, &arguments.scene, at)?;
     }
     check_length(&scene)?;
-    use_threads(arguments.threads.map(usize::from))?;
     let built = build(&scene).map_err(|error| unbuilt(Some(&arguments.scene), &error))?;
     draw(&scene, built, &arguments.look, &arguments.out, &[]).map(|()| DONE)
 }

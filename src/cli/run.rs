@@ -6,7 +6,7 @@ use super::interrupt;
 use super::output::{Output, due};
 use super::postmortem::PostMortem;
 use super::progress::Progress;
-use super::source::{Changes, StepSize, check_length, span, unbuilt, use_threads};
+use super::source::{Changes, StepSize, check_length, span, unbuilt};
 use super::{DONE, Failure, INPUT, INTERRUPTED, NOT_FINITE, USAGE, say, tell};
 use crate::assembly::problem::StepProblem;
 use crate::diagnostics::summary::Meter;
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     until: Option<f64>,
     /// Number of threads; the result is the same on any number
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
     /// Write tables (those of [[record]] and joints.csv among them), VTK files and a plot into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -210,7 +210,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     if arguments.export_problems.is_some() && directory.is_none() {
         return Err(Failure::new(USAGE, "--export-problems needs a directory to write into; add --out DIR"));
     }
-    use_threads(arguments.threads.map(usize::from))?;
     interrupt::listen()?;
     let mut run = Start::of(arguments)?;
     let text = arguments.scene.as_ref().map(|name| arguments.changes.text(name, arguments.until)).transpose()?;

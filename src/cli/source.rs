@@ -2,6 +2,7 @@
 
 use super::report::{COMMAND, SCENE_OF_RUN, words};
 use super::{Failure, USAGE, tell};
+use crate::algebra::pieces::within_pool;
 use crate::io::scene::model::TimeStepping;
 use crate::io::scene::{Scene, SceneFile, SceneSource, builtin, seconds};
 use crate::io::table::format_number;
@@ -239,11 +240,24 @@ pub(super) fn check_length(scene: &Scene) -> Result<(), Failure> {
     Err(Failure::new(USAGE, format!("{end} s in steps of {step} s are {steps:.1e} steps; at most 1e9 are possible")))
 }
 
-/// Sets the number of threads of all kernels.
-pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
-    let Some(threads) = threads else { return Ok(()) };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    pool.map_err(|error| Failure::new(USAGE, format!("--threads {threads}: {error}")))
+/// Does the work of a command with so many threads for all kernels; without a number, with as many as there are cores.
+///
+/// With more than one it is done by a thread of the pool from its beginning to its end: to hand over each step takes two wakings of a thread that sleeps.
+pub(super) fn on_threads<R: Send>(
+    threads: Option<impl Into<usize>>,
+    work: impl FnOnce() -> Result<R, Failure> + Send,
+) -> Result<R, Failure> {
+    // as deep as the stack of the first thread, on which the work is done else
+    let mut pool = rayon::ThreadPoolBuilder::new().stack_size(8 << 20);
+    let threads = threads.map(Into::into);
+    if let Some(threads) = threads {
+        pool = pool.num_threads(threads);
+    }
+    pool.build_global().map_err(|error| {
+        let asked = threads.map_or_else(|| "the threads of this machine".to_owned(), |threads| format!("--threads {threads}"));
+        Failure::new(USAGE, format!("{asked}: {error}"))
+    })?;
+    if rayon::current_num_threads() > 1 { within_pool(work) } else { work() }
 }
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ pub fn assemble_systems(scheme: Res<Scheme>, mut pass: ResMut<Pass>, mut bodies:
     let mut rest =
         Systems { bodies: rows, places, rigid, resting, free: &mut free.rigid, before: &mut before.rigid, spun: &mut spun.rigid };
     let (scheme, now) = (&*scheme, *pass);
-    let found: Vec<(bool, Option<(u32, f64)>)> = if share(Part::FreeMotion, rest.bodies.len(), SHARED) {
+    let found: Vec<(bool, Option<(u32, f64)>)> = if share(Part::FreeMotion, rest.bodies.len(), SHARED / 2) {
         let length = length(rest.bodies.len());
         let pieces: Vec<_> = (0..rest.bodies.len())
             .step_by(length)
@@ -361,7 +361,7 @@ pub fn assemble_contacts(
     step.assemble_spins([laws.resist(), pass.number == 0, scheme.warm_start], &bodies.rows, find, &foresight.rows);
 }
 
-/// Contacts or pairs from which on threads share them.
+/// Contacts or pairs from which on threads share them; half as many bodies.
 const SHARED: usize = 1024;
 
 /// Hands the problem to the solver.

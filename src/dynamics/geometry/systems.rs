@@ -409,9 +409,9 @@ pub fn broad_phase(
         };
     };
     let (entries, around) = broad.entries(count);
-    if share(Part::Broad, count, MANY) {
+    if share(Part::Broad, count, BODIES) {
         let all = bodies.rows.par_iter().zip(&*cached).zip(movers.par_iter_mut().zip(&mut *bounds));
-        all.zip(entries.par_iter_mut().zip(around)).with_min_len(MANY / 4).for_each(of);
+        all.zip(entries.par_iter_mut().zip(around)).with_min_len(BODIES / 4).for_each(of);
     } else {
         bodies.rows.iter().zip(&*cached).zip(movers.iter_mut().zip(&mut *bounds)).zip(entries.iter_mut().zip(around)).for_each(of);
     }
@@ -547,5 +547,7 @@ const PULLED: f64 = 0.05;
 /// hour. Where bodies have as many others near them as no grains can (see above) in steps of this many lengths, it did not either.
 const ABSURD: f64 = 1e6;
 const FAR: f64 = 100.0;
-/// Bodies or candidates of the broad phase that are worth a second thread.
+/// Bodies that are worth a second thread.
+const BODIES: usize = 512;
+/// Candidates of the broad phase that are, or pairs that may meet.
 pub(super) const MANY: usize = 4096;

@@ -260,7 +260,7 @@ pub fn new_state(
 }
 
 /// Bodies from which on threads share them.
-const SHARED: usize = 1024;
+const SHARED: usize = 512;
 
 /// What the new states of some bodies say of the pass.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use super::phases::{Phase, Phases};
 use super::report::{Balance, StepReport};
 use super::step::{Loads, Schedules, StepSet};
 use super::systems::Periodic;
-use crate::algebra::pieces::{Part, first, is_outside_pool, share, sum, within_pool};
+use crate::algebra::pieces::{Part, awake, first, is_outside_pool, nearly_alone, share, sum, within_pool};
 use crate::assembly::problem::{Solver, StepProblem};
 use crate::cluster::systems::Clusters;
 use crate::geometry::systems::Proximity;
@@ -116,6 +116,8 @@ const SETTLED: f64 = 1e-13;
 /// Bodies and contacts (of the step before) from which on two threads gain more on a step than it costs to hand it over: walls of 260 blocks, pours of
 /// 1000 balls.
 const LONG: usize = 3000;
+/// Of these, one for each thread beside the first that stays awake during a step.
+const EACH: usize = 2000;
 /// Looks at the end of a step for overlaps that its rows miss.
 const LOOKS: usize = 8;
 /// Nor can it settle below what the solver leaves: so many times the tolerance is the change of velocities it may make from a pass to
@@ -168,18 +170,21 @@ impl Simulation {
 
     /// One time step.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
-        if self.is_long() {
-            return within_pool(|| self.step_here());
+        let size = self.world.resource::<Slots>().taken() + self.world.resource::<StepProblem>().problem.contacts.len();
+        if size < LONG {
+            return nearly_alone(|| self.step_here());
         }
-        self.step_here()
+        let others = size / EACH;
+        // as a whole: to hand over each of its parts takes as long as a short part
+        if is_outside_pool() && self.is_bare_of_guests() {
+            return within_pool(|| awake(others, || self.step_here()));
+        }
+        awake(others, || self.step_here())
     }
 
-    /// Whether the step is handed over to the pool as a whole: to hand over each of its parts takes as long as a short part. Systems and actions
-    /// of the host program may look for what belongs to its thread.
-    fn is_long(&self) -> bool {
-        let bare = self.periodic.is_empty() && self.world.resource::<Guests>().is_empty();
-        let size = || self.world.resource::<Slots>().taken() + self.world.resource::<StepProblem>().problem.contacts.len();
-        bare && is_outside_pool() && size() >= LONG
+    /// Whether no system or action of the host program looks for what belongs to its thread.
+    fn is_bare_of_guests(&self) -> bool {
+        self.periodic.is_empty() && self.world.resource::<Guests>().is_empty()
     }
 
     fn step_here(&mut self) -> Result<StepReport, SimulationError> {

@@ -42,7 +42,7 @@ type Columns<'w> = (
 );
 
 /// Bodies that are worth a second thread.
-const SHARED: usize = 4096;
+const SHARED: usize = 512;
 
 /// What is found while bodies become rows.
 #[derive(Default)]

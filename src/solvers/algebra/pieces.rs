@@ -3,10 +3,11 @@
 //! Pieces are taken by index and sums are those of pieces of a fixed length, added in order: any number of threads gives the same bits.
 //! What is too short to be worth a second thread stays on one.
 
-use rayon::prelude::*;
+use rayon::{Yield, prelude::*};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A part of a step that threads may share.
 ///
@@ -75,15 +76,28 @@ pub fn shares(part: Part) -> u64 {
     SHARES.get()[part as usize]
 }
 
-/// How many times as many things are worth a second thread where they have to be handed over to the pool: that takes as long as the assembly of a
-/// thousand contacts (walls of 105 to 211 blocks took 1.1 to 1.7 times as long with two threads).
+/// How many times as many things are worth a second thread where they have to be handed over to the pool, or that thread has slept meanwhile: that
+/// takes as long as the assembly of a thousand contacts (walls of 105 to 211 blocks took 1.1 to 1.7 times as long with two threads).
 const HANDED_OVER: usize = 4;
+
+thread_local! {
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does work that is too short for the other threads of the pool to stay awake between its parts: these share only what is long.
+#[doc(hidden)]
+pub fn nearly_alone<R>(work: impl FnOnce() -> R) -> R {
+    let before = ALONE.replace(true);
+    let done = work();
+    ALONE.set(before);
+    done
+}
 
 /// Whether so many things, of which `least` are worth a second thread of the pool at hand, are to be shared; counted if so.
 #[doc(hidden)]
 pub fn share(part: Part, things: usize, least: usize) -> bool {
-    let yes =
-        things >= least && rayon::current_num_threads() > 1 && (things >= HANDED_OVER * least || rayon::current_thread_index().is_some());
+    let awake = || rayon::current_thread_index().is_some() && !ALONE.get();
+    let yes = things >= least && rayon::current_num_threads() > 1 && (things >= HANDED_OVER * least || awake());
     if yes {
         let mut counts = SHARES.get();
         counts[part as usize] += 1;
@@ -102,6 +116,61 @@ pub fn is_outside_pool() -> bool {
 #[doc(hidden)]
 pub fn within_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())
+}
+
+/// Tells the threads that wait for parts of a work that it has ended, however it ends.
+struct Ended(Arc<AtomicBool>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Looks for a part that find none, after which a thread lets what else the machine has to do go first.
+const LOOKS: u32 = 16;
+/// How long it looks before it leaves them to the pool, and sleeps. It may have begun to look amid a part of its own that waits for another, so it must not
+/// look until the work ends.
+const PATIENCE: Duration = Duration::from_micros(200);
+
+/// Does work on a thread of the pool while up to so many others look for its parts rather than fall asleep in between: to wake one may take longer than a
+/// part does. No more of them than there are cores.
+#[doc(hidden)]
+pub fn awake<R>(others: usize, work: impl FnOnce() -> R) -> R {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let own = rayon::current_thread_index();
+    let ended = Ended(Arc::default());
+    for _ in 0..others.min(cores - 1).min(rayon::current_num_threads() - 1) {
+        let flag = ended.0.clone();
+        if own.is_some() {
+            rayon::spawn(move || {
+                if rayon::current_thread_index() != own {
+                    look(&flag)
+                }
+            });
+        }
+    }
+    work()
+}
+
+/// Takes part in what the pool has to do until there has been nothing for a while, or the flag says so.
+fn look(ended: &AtomicBool) {
+    let (mut last, mut looks) = (Instant::now(), 0);
+    while !ended.load(Ordering::Relaxed) {
+        if rayon::yield_now() == Some(Yield::Executed) {
+            (last, looks) = (Instant::now(), 0);
+            continue;
+        }
+        looks += 1;
+        if looks % LOOKS != 0 {
+            std::hint::spin_loop();
+        } else if last.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        } else {
+            return;
+        }
+    }
 }
 
 /// Length of pieces of which each thread gets some, for work whose pieces may be of any length.
