@@ -107,15 +107,18 @@ fn clear(directory: &Path) -> std::io::Result<()> {
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     arguments.look.is_of_pixels("take stress or another colour, or draw one instant with `drystone picture --out FILE.svg`")?;
     let (frames, camera) = frames(arguments)?;
-    // one box and one scale of colours for all
-    let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Result<Vec<_>, _>>().map_err(Failure::input)?;
-    let frame = boxes.into_iter().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)]);
+    // one box and one scale of colours for all; there may be nothing in a frame before an inlet opens, or once all has gone through an outlet
+    let boxes = frames.iter().map(|f| bounds(&f.snapshot())).collect::<Vec<_>>();
+    let frame = camera.frame.or(boxes.iter().flatten().copied().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)]));
+    if let (None, Some(Err(message))) = (frame, boxes.first()) {
+        return Err(Failure::input(message.clone()));
+    }
     let colours = arguments.look.colours();
     let top = frames.iter().map(|f| colours.largest(&f.snapshot())).fold(0.0, f64::max);
     // the film before is kept until there is another
     clear(&arguments.out).map_err(|e| Failure::input(format!("{}: cannot be prepared: {e}", arguments.out.display())))?;
     let strongest = Some(frames.iter().map(|f| strongest(&f.snapshot())).fold(0.0, f64::max)).filter(|f| *f > 0.0);
-    let picture = Picture { frame: camera.frame.or(frame), strongest, ..arguments.look.picture(top, &camera) };
+    let picture = Picture { frame, strongest, ..arguments.look.picture(top, &camera) };
     for (k, frame) in frames.iter().enumerate() {
         picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;
     }

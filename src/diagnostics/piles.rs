@@ -1,7 +1,7 @@
 //! How far heaps reach and how steep they lie.
 //!
 //! ```text
-//! heap      the largest set of grains of which each is within 1.2 (R₁ + R₂) of another, from centre to centre
+//! heap      the largest set of grains of which each is within 1.2 (R₁ + R₂) of another, from centre to centre; of a channel those before its origin
 //! front     quantile of s + R over the heap, s the distance from the axis or along the channel; round: mean over 36 sectors
 //! surface   in each ring, or slice, of two mean diameters: means of s and of z + R of the highest grains of cells as long as wide
 //! height    the largest z of the surface over the ground
@@ -38,7 +38,7 @@ const WIDTH: f64 = 2.0;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pile {
-    /// Grains that hang together.
+    /// Grains that hang together, in a channel those of them that are not behind its origin.
     pub grains: usize,
     /// How far it reaches (m); not a number without grains.
     pub front: f64,
@@ -54,9 +54,10 @@ pub struct Pile {
 pub const COLUMNS: [&str; 5] = ["time [s]", "grains", "front [m]", "height [m]", "slope [deg]"];
 
 impl Pile {
-    /// Of the grains of a packing by rules that are valid; grains behind the origin of a channel belong to the heap, but not to its surface.
+    /// Of the grains of a packing by rules that are valid; grains behind the origin of a channel hold the heap together, but have no other part in it.
     pub fn of(packing: &Packing, rules: &Rules) -> Self {
-        let heap = connected(&packing.grains);
+        let mut heap = connected(&packing.grains);
+        heap.retain(|(grain, _)| rules.along.is_none() || rules.distance(grain.position) >= 0.0);
         let surface = surface(&heap, rules);
         let height = surface.iter().map(|p| p[1]).fold(f64::NAN, f64::max);
         let slope = slope(&surface, rules.between.map(|part| part * height));
@@ -133,9 +134,6 @@ fn surface(heap: &[Sphere<'_>], rules: &Rules) -> Vec<[f64; 2]> {
     let mut tops: BTreeMap<(usize, i64), [f64; 2]> = BTreeMap::new();
     for (grain, radius) in heap {
         let (from, s) = (grain.position - rules.origin, rules.distance(grain.position));
-        if s < 0.0 {
-            continue;
-        }
         let ring = (s / width) as usize;
         let across = match rules.along {
             Some(along) => from.dot(DVec3::Z.cross(along)) / width,
@@ -232,6 +230,20 @@ mod tests {
         let pile = Pile::of(&Packing { grains, ..Packing::default() }, &Rules::default());
         assert_eq!(pile.grains, all);
         assert!((pile.front - 25.0 * R).abs() < 1e-15 && (pile.height - 2.0 * R).abs() < 1e-15, "{pile:?}");
+    }
+
+    #[test]
+    fn what_lies_behind_the_origin_of_a_channel_has_no_part_in_its_front() {
+        // a row of ten to one side, of thirty to the other
+        let grains =
+            (0..40).map(|k| Grain { position: R * DVec3::new(2.0 * f64::from(k) - 59.0, 0.0, 1.0), radius: Some(R), ..Grain::default() });
+        let packing = Packing { grains: grains.collect(), ..Packing::default() };
+        for (along, grains, half) in [(DVec3::X, 10, 10.0 * R), (DVec3::NEG_X, 30, 30.0 * R)] {
+            let pile = Pile::of(&packing, &Rules { along: Some(along), quantile: 0.5, ..Rules::default() });
+            assert!(pile.grains == grains && (pile.front - half).abs() < 1e-15, "{along}: {pile:?}");
+        }
+        let none = Pile::of(&packing, &Rules { origin: DVec3::X, along: Some(DVec3::X), ..Rules::default() });
+        assert!(none.grains == 0 && [none.front, none.height, none.slope].iter().all(|x| x.is_nan()), "{none:?}");
     }
 
     #[test]

@@ -467,4 +467,16 @@ fn crowds_that_memory_cannot_hold_and_steps_that_are_absurd_are_told_before_they
     let said = text(&run.stderr);
     assert!(said.contains("of its lengths") && said.contains("within a step of 3000 s; a time step of"), "{:?}: {said}", run.status);
     assert_eq!(run.status.code(), Some(4));
+    // by the lengths of a floor far thinner than what falls on it: a fall of 9.81e-12 m takes a microsecond
+    std::fs::write(
+        &path,
+        "time = { step = \"1 ms\", end = \"2 ms\" }\n[[bodies]]\nname = \"floor\"\nmotion = \"static\"\n\
+         shape = { kind = \"cuboid\", size = [1e-12, 1, 1] }\n[[bodies]]\nname = \"stone\"\nposition = [0, 0, 0.6]\n\
+         shape = { kind = \"cuboid\", size = [0.2, 0.2, 0.2] }\n",
+    )
+    .unwrap();
+    let run = output(&["run", &path]);
+    let said = text(&run.stderr);
+    let told = "9.8e6 of the lengths of what it passes (1.0e-12 m) past another body within a step of 0.001 s; a time step of 3.2e-7 s";
+    assert!(run.status.code() == Some(4) && said.contains("stone") && said.contains(told), "{:?}: {said}", run.status);
 }

@@ -197,6 +197,25 @@ fn a_film_has_numbered_frames_and_leaves_none_of_the_film_before() {
 }
 
 #[test]
+fn a_film_has_frames_in_which_there_is_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scene, out) = (folder.path().join("drip.toml"), folder.path().join("film"));
+    // one grain that comes after the first frame and is gone before the last one
+    let drip = "time = { step = \"1 ms\", end = \"60 ms\" }\n[[inlet]]\nbox = [[0, 0, 0], [0.05, 0.05, 0.05]]\nrate = 1\ncount = 1\nradius = 0.01\n\
+                start = 0.01\n[[outlet]]\nplane = { point = [0, 0, 0] }\n";
+    let film = |until: &str| {
+        std::fs::write(&scene, drip).unwrap();
+        let sizes = ["--every", "0.02", "--until", until, "--size", "64x48", "--out", out.to_str().unwrap()];
+        output(&[&["film", scene.to_str().unwrap()][..], &sizes].concat())
+    };
+    let run = film("0.2");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert_eq!(std::fs::read_dir(&out).unwrap().count(), 11);
+    let nothing = film("0.001");
+    assert!(nothing.status.code() == Some(3) && text(&nothing.stderr).contains("no body to look at"), "{}", text(&nothing.stderr));
+}
+
+#[test]
 fn a_report_is_one_page_with_the_certificate_the_command_and_the_joints() {
     let folder = tempfile::tempdir().unwrap();
     let scene = tower(folder.path(), 1.0, "[[recorders]]\nwhat = \"joints\"\nevery = 0.1\n[[recorders]]\nwhat = \"bodies\"\nevery = 1");

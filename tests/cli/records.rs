@@ -294,6 +294,7 @@ fn fields_that_make_no_sense_are_refused_by_line() {
     let directory = tempfile::tempdir().unwrap();
     for (from, to, words) in [
         ("width = 0.2", "width = 0.05", ["0.05 m", "half of the diagonal"]),
+        ("width = 0.2", "width = \"100 km\"", ["100000 m", "larger cells"]),
         ("[\"-inf\", -0.3, 0]", "[-0.1, -0.3, 0]", ["along x", "periodic cell"]),
         ("[\"inf\", 0.3, 1]", "[\"inf\", \"inf\", 1]", ["open", "finite corners"]),
         ("cells = [4, 1, 10]", "cells = [4, 10]", ["2 numbers", "x, y and z"]),

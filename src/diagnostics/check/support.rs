@@ -7,6 +7,7 @@ use crate::algebra::spatial::Pose;
 use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{BroadPhase, Shape};
 use crate::io::scene::model::{Body, Motion, Servo};
+use crate::model::flow::Region;
 
 /// Rounding of places, in parts of them (m), by which a body may begin below level ground.
 const LEVEL: f64 = 1e-9;
@@ -191,9 +192,36 @@ impl Bodies<'_> {
         let ends = self.scene.transmissions.iter().map(|t| [Some(t.body1), t.body2]);
         let ends = ends.chain(self.scene.ties.iter().map(|t| [Some(t.body1), t.body2]));
         ends.flatten().flatten().for_each(|i| supported[i] = true);
+        // an outlet that it falls into takes it away
+        for (i, body) in self.dynamic() {
+            let x = body.pose.position + cell.home(body.pose.position).0;
+            // along periodic axes it comes to any place
+            let passes = |a: usize| cell.periodic(a) && self.scene.gravity_at(0.0)[a] != 0.0;
+            supported[i] |= self.scene.outlets.iter().any(|outlet| falls_into(&outlet.region, x, down, passes));
+        }
         // a load may hold it up
         self.scene.loads.iter().for_each(|load| supported[load.body] = true);
         let lost = |(i, b): &(usize, &Body)| !supported[*i] && b.force == DVec3::ZERO && b.locked_translation == [false; 3];
         self.dynamic().filter(lost).map(|(i, _)| i).collect()
     }
+}
+
+/// Whether what falls from a point (m) comes into a region, along some axes wherever the region lies.
+fn falls_into(region: &Region, x: DVec3, down: DVec3, anywhere: impl Fn(usize) -> bool) -> bool {
+    let (low, high) = match *region {
+        Region::Beyond { normal, .. } => return region.holds(x) || normal.dot(down) > 0.0,
+        Region::Box { low, high } => (low, high),
+    };
+    let mut way = [0.0f64, f64::INFINITY];
+    for a in (0..3).filter(|&a| !anywhere(a)) {
+        if down[a] == 0.0 {
+            if !(low[a]..=high[a]).contains(&x[a]) {
+                return false;
+            }
+            continue;
+        }
+        let at = [low[a], high[a]].map(|face| (face - x[a]) / down[a]);
+        way = [way[0].max(at[0].min(at[1])), way[1].min(at[0].max(at[1]))];
+    }
+    way[0] <= way[1]
 }

@@ -640,6 +640,17 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     assert_eq!(hints(&outlet(-1)), [""; 0]);
     assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
     assert!(hints(&outlet(1))[0].contains("turn it round"));
+    // what falls into an outlet does not fall for ever
+    let falls = |taken: &str| hints(&format!("{}[[outlet]]\n{taken}\n", ball.replace(FLOOR, "")));
+    let lost = |taken: &str| falls(taken).iter().any(|found| found.contains("fall for ever"));
+    for taken in ["plane = { point = [0, 0, -1] }", "plane = { normal = [1, 0, -1] }", "box = [[-1, -1, -3], [1, \"inf\", -2]]"] {
+        assert_eq!(falls(taken), [""; 0], "{taken}");
+    }
+    for taken in
+        ["plane = { point = [-1, 0, 0], normal = [-1, 0, 0] }", "box = [[-1, -1, 2], [1, 1, 3]]", "box = [[1, -1, -3], [2, 1, -2]]"]
+    {
+        assert!(lost(taken), "{taken}");
+    }
     // a body that stands beside the cell is looked at by its image in it
     let boxed = format!("[periodic]\nx = [0.5, 1.5]\n{ball}[[outlet]]\nbox = [[0.9, -1, 0], [1.1, 1, 1]]\n");
     assert!(hints(&boxed)[0].contains("takes 1 of 1") && hints(&boxed)[0].contains("make the box smaller"), "{:?}", hints(&boxed));

@@ -516,17 +516,19 @@ pub(super) fn refuse_crowd(bodies: &mut Bodies, crowd: &Crowd, cached: &[Option<
     }
 }
 
-/// Refuses the smaller mobile one of a pair that goes so many lengths past the other.
+/// Refuses the smaller mobile one of a pair that goes so many lengths of the smaller one past the other.
 fn refuse_leap(bodies: &mut Bodies, ((i, j), way): ((u32, u32), f64), crowd: &str, movers: &[Mover], scheme: &Scheme) {
     let [a, b] = [i, j].map(|k| &movers[k as usize]);
-    let (slot, size) = if a.mobile && a.smallest <= b.smallest || !b.mobile { (i, a.smallest) } else { (j, b.smallest) };
+    let (slot, own) = if a.mobile && a.smallest <= b.smallest || !b.mobile { (i, a.smallest) } else { (j, b.smallest) };
+    let size = a.smallest.min(b.smallest);
+    let whose = if own <= size { "its lengths" } else { "the lengths of what it passes" };
     let Some(entity) = bodies.rows[slot as usize].entity else { return };
     let (h, g) = (scheme.time_step, scheme.gravity.length());
     // way = h (v + g h): by the speed alone, and by the fall alone
     let speed = way * size / h - g * h;
     let needed = (size / speed.max(f64::MIN_POSITIVE)).min((size / g.max(f64::MIN_POSITIVE)).sqrt());
     let reason = format!(
-        "it would go {way:.1e} of its lengths ({size:.1e} m) past another body within a step of {h} s{crowd}; \
+        "it would go {way:.1e} of {whose} ({size:.1e} m) past another body within a step of {h} s{crowd}; \
          a time step of {needed:.1e} s is short enough for one"
     );
     bodies.refuse(entity, reason);

@@ -93,6 +93,8 @@ type Shares = Vec<(usize, f64)>;
 impl Grid {
     /// Most cells.
     pub const MOST: usize = 10_000_000;
+    /// Most cells in the reach of a kernel, among all of which each point is shared out.
+    pub const MOST_NEAR: usize = 1_000_000;
 
     /// Edges of a cell (m).
     pub fn size(&self) -> DVec3 {
@@ -133,6 +135,11 @@ impl Grid {
         let least = self.least_width();
         if !(width.is_finite() && *width > 0.0 && *width > 1.000_001 * least) {
             let needed = format!("more than {least} m, half of the diagonal of a cell, so that every point is near a centre");
+            return Err(Invalid::new("the width of a kernel", format!("{width} m"), needed));
+        }
+        let across = self.seen(2.0 * *width / self.size()) + DVec3::ONE;
+        if across.element_product() > Self::MOST_NEAR as f64 {
+            let needed = format!("less, or larger cells: no more than {} of them within a width of a point", Self::MOST_NEAR);
             return Err(Invalid::new("the width of a kernel", format!("{width} m"), needed));
         }
         Ok(())
@@ -448,6 +455,9 @@ mod tests {
         assert!(cube(4, 0.44).validate().is_ok());
         let error = cube(4, 0.43).validate().unwrap_err().to_string();
         assert!(error.contains("width of a kernel") && error.contains("0.43"), "{error}");
+        assert!(cube(4, 24.0).validate().is_ok());
+        let error = cube(4, 1e4).validate().unwrap_err().to_string();
+        assert!(error.contains("10000 m") && error.contains("larger cells"), "{error}");
         assert!(Grid { cells: [0, 1, 1], ..cube(1, 1.0) }.validate().is_err());
         assert!(Grid { cells: [1 << 40, 1 << 40, 1], ..cube(1, 1.0) }.validate().is_err());
         assert!(Grid { high: DVec3::NAN, ..cube(1, 1.0) }.validate().is_err());

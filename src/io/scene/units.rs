@@ -155,7 +155,8 @@ pub(super) fn parse(text: &str, expected: Quantity) -> Result<f64, UnitError> {
     let example = if expected.unit().is_empty() { "0.5".to_owned() } else { format!("\"0.5 {}\"", expected.unit()) };
     let Ok(number) = text[..split].parse::<f64>() else {
         let message = format!("found \"{}\", expected {}", short(text), expected.name());
-        return Err(UnitError { message, cure: format!("write a number with a unit, such as {example}") });
+        let number = if expected.unit().is_empty() { "a number" } else { "a number with a unit" };
+        return Err(UnitError { message, cure: format!("write {number}, such as {example}") });
     };
     let unit = text[split..].trim();
     if unit.is_empty() {
@@ -322,6 +323,13 @@ mod tests {
             let found = parse(text, quantity).expect(text);
             assert!((found - value).abs() <= 4.0 * f64::EPSILON * value.abs(), "{text}: {found}");
         }
+    }
+
+    #[test]
+    fn what_is_no_number_is_told_whether_it_takes_a_unit() {
+        let cure = |quantity| parse("a", quantity).expect_err("no number").cure;
+        assert_eq!(cure(Number), "write a number, such as 0.5");
+        assert_eq!(cure(Length), "write a number with a unit, such as \"0.5 m\"");
     }
 
     #[test]
