@@ -274,6 +274,7 @@ fn processors() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::AssertUnwindSafe;
 
     #[test]
     fn a_round_begins_when_the_one_before_is_done() {
@@ -314,5 +315,26 @@ mod tests {
         assert!(!share(Part::Broad, 399, 100) && share(Part::Broad, 400, 100) == (rayon::current_num_threads() > 1));
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
         assert!(!alone.install(|| share(Part::Broad, 100, 100)));
+    }
+
+    #[test]
+    fn threads_that_stay_awake_take_parts_and_go_to_sleep_where_there_are_none() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+        let work = || awake(2, || (0..500u64).into_par_iter().map(|k| k * k).sum::<u64>());
+        // two works at a time, whose parts wait for each other
+        (0..300).for_each(|_| assert_eq!(pool.install(|| rayon::join(work, work)), (41_541_750, 41_541_750)));
+        assert_eq!(work(), 41_541_750, "outside of the pool");
+        // a work that never ends, and one that panics
+        pool.install(|| look(&AtomicBool::new(false)));
+        let ends = std::panic::catch_unwind(AssertUnwindSafe(|| pool.install(|| awake(2, || -> u64 { panic!("the work fails") }))));
+        assert!(ends.is_err() && pool.install(work) == 41_541_750);
+    }
+
+    #[test]
+    fn a_short_work_shares_what_is_long_alone() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+        let of = |things| share(Part::Broad, things, 100);
+        let both = || [of(399), of(400)];
+        assert_eq!(pool.install(|| (nearly_alone(both), both())), ([false, true], [true, true]));
     }
 }
