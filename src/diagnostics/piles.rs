@@ -56,7 +56,7 @@ pub const COLUMNS: [&str; 5] = ["time [s]", "grains", "front [m]", "height [m]",
 impl Pile {
     /// Of the grains of a packing by rules that are valid; grains behind the origin of a channel hold the heap together, but have no other part in it.
     pub fn of(packing: &Packing, rules: &Rules) -> Self {
-        let mut heap = connected(&packing.grains);
+        let mut heap = connected(packing);
         heap.retain(|(grain, _)| rules.along.is_none() || rules.distance(grain.position) >= 0.0);
         let surface = surface(&heap, rules);
         let height = surface.iter().map(|p| p[1]).fold(f64::NAN, f64::max);
@@ -73,8 +73,9 @@ impl Pile {
 /// A grain and its radius.
 type Sphere<'a> = (&'a Grain, f64);
 
-/// The largest set of grains that hang together, the first of equal ones.
-fn connected(grains: &[Grain]) -> Vec<Sphere<'_>> {
+/// The largest set of grains that hang together, also through the faces of a periodic cell; the first of equal ones.
+fn connected(packing: &Packing) -> Vec<Sphere<'_>> {
+    let (grains, images) = (&packing.grains, packing.cell.neighbours().collect::<Vec<_>>());
     let radii: Vec<f64> = grains.iter().map(|grain| 0.5 * grain.diameter()).collect();
     let reach = 2.0 * NEAR * radii.iter().copied().fold(0.0, f64::max);
     let cell = |x: DVec3| (x / reach).floor().as_i64vec3().to_array();
@@ -88,15 +89,17 @@ fn connected(grains: &[Grain]) -> Vec<Sphere<'_>> {
         let (mut set, mut next) = (vec![first], 0);
         while let Some(&k) = set.get(next) {
             next += 1;
-            let [x, y, z] = cell(grains[k].position);
-            for around in (0..9).map(|a| [x + a % 3 - 1, y + a / 3 - 1]) {
-                // cells of a column along z follow each other
-                let column = cells.range([around[0], around[1], z - 1]..=[around[0], around[1], z + 1]);
-                for &other in column.flat_map(|(_, found)| found) {
-                    let near = NEAR * (radii[k] + radii[other]);
-                    if !seen[other] && grains[k].position.distance_squared(grains[other].position) <= near * near {
-                        seen[other] = true;
-                        set.push(other);
+            for place in images.iter().map(|shift| grains[k].position + shift) {
+                let [x, y, z] = cell(place);
+                for around in (0..9).map(|a| [x + a % 3 - 1, y + a / 3 - 1]) {
+                    // cells of a column along z follow each other
+                    let column = cells.range([around[0], around[1], z - 1]..=[around[0], around[1], z + 1]);
+                    for &other in column.flat_map(|(_, found)| found) {
+                        let near = NEAR * (radii[k] + radii[other]);
+                        if !seen[other] && place.distance_squared(grains[other].position) <= near * near {
+                            seen[other] = true;
+                            set.push(other);
+                        }
                     }
                 }
             }
@@ -230,6 +233,16 @@ mod tests {
         let pile = Pile::of(&Packing { grains, ..Packing::default() }, &Rules::default());
         assert_eq!(pile.grains, all);
         assert!((pile.front - 25.0 * R).abs() < 1e-15 && (pile.height - 2.0 * R).abs() < 1e-15, "{pile:?}");
+    }
+
+    #[test]
+    fn grains_hang_together_through_the_face_of_a_periodic_cell() {
+        let places = [(0.02, 0.01), (0.04, 0.01), (0.06, 0.01), (0.07, 0.0925)];
+        let grains = places.map(|(x, y)| Grain { position: DVec3::new(x, y, 0.01), radius: Some(0.01), ..Grain::default() });
+        let cell = crate::model::periodic::Cell::new([None, Some([0.0, 0.1]), None]).unwrap_or_else(|e| panic!("{e}"));
+        let channel = Rules { along: Some(DVec3::X), ..Rules::default() };
+        let of = |cell| Pile::of(&Packing { grains: grains.to_vec(), cell, ..Packing::default() }, &channel).grains;
+        assert_eq!([of(cell), of(Default::default())], [4, 3]);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use rayon::{Yield, prelude::*};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
 
 /// A part of a step that threads may share.
 ///
@@ -127,11 +126,9 @@ impl Drop for Ended {
     }
 }
 
-/// Looks for a part that find none, after which a thread lets what else the machine has to do go first.
-const LOOKS: u32 = 16;
-/// How long it looks before it leaves them to the pool, and sleeps. It may have begun to look amid a part of its own that waits for another, so it must not
-/// look until the work ends.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// Looks for a part that find none, after which a thread lets what else the machine has to do go first; and after which it leaves them to the pool, and
+/// sleeps: some 0.2 ms. It may have begun to look amid a part of its own that waits for another, so it must not look until the work ends.
+const LOOKS: [u32; 2] = [16, 2000];
 
 /// Does work on a thread of the pool while up to so many others look for its parts rather than fall asleep in between: to wake one may take longer than a
 /// part does. No more of them than there are cores.
@@ -156,20 +153,10 @@ pub fn awake<R>(others: usize, work: impl FnOnce() -> R) -> R {
 
 /// Takes part in what the pool has to do until there has been nothing for a while, or the flag says so.
 fn look(ended: &AtomicBool) {
-    let (mut last, mut looks) = (Instant::now(), 0);
-    while !ended.load(Ordering::Relaxed) {
-        if rayon::yield_now() == Some(Yield::Executed) {
-            (last, looks) = (Instant::now(), 0);
-            continue;
-        }
-        looks += 1;
-        if looks % LOOKS != 0 {
-            std::hint::spin_loop();
-        } else if last.elapsed() < PATIENCE {
-            std::thread::yield_now();
-        } else {
-            return;
-        }
+    let mut looks = 0;
+    while looks < LOOKS[1] && !ended.load(Ordering::Relaxed) {
+        looks = if rayon::yield_now() == Some(Yield::Executed) { 0 } else { looks + 1 };
+        if looks % LOOKS[0] == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
     }
 }
 
