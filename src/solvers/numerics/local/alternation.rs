@@ -25,7 +25,7 @@ use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::{Measure, Progress, Report, Status, Watch};
 
 /// Rows up to which it is done.
-const LARGEST: usize = 900;
+pub(super) const LARGEST: usize = 900;
 /// Rows of a block, at most.
 const ROWS: usize = 8;
 /// ρ and the overrelaxation of the splitting, its iterations for a half, and the change of the reactions, relative to their size, that ends it.

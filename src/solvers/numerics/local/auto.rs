@@ -19,7 +19,7 @@
 //! counted on the elimination tree of the active blocks before any number is eliminated.
 
 use super::admm::{Admm, Splitting};
-use super::alternation::Search;
+use super::alternation::{self, Search};
 use super::attempts::Attempts;
 use super::equations::Function;
 use super::interior_point::InteriorPoint;
@@ -104,6 +104,8 @@ const STARTS: f64 = 1e7;
 /// the square of their rows.
 const EFFORT: f64 = 5e8;
 const SMALL: f64 = 300.0;
+/// Rows up to which the first round never spends all of it.
+const PATIENT: usize = 150;
 /// Operations of the descents of the gap, in the first round that has them and at the end: about a second, and ten.
 const DESCENTS: (f64, f64) = (4e9, 6e10);
 /// Operations of a dense factorisation in the time of one of a sweep.
@@ -261,8 +263,11 @@ impl Auto {
             let steps = iterations as f64 * sweep + factorisations as f64 * newton_step;
             effort - steps - paths as f64 * starts::PATH / DENSE_SPEED
         };
+        // on a dense problem the first round alone may spend all of it, and descents, which solve what Newton wanders on, begin in the second
+        let dense = PATIENT < p.order() && p.order() <= alternation::LARGEST;
+        let certain = if dense && !loose { 2 } else { 1 };
         for round in 0..self.max_rounds {
-            if round >= 1 && left(&work.report, paths) <= 0.0 {
+            if round >= certain && left(&work.report, paths) <= 0.0 {
                 break;
             }
             let error = work.error;
