@@ -104,7 +104,7 @@ const STARTS: f64 = 1e7;
 /// the square of their rows.
 const EFFORT: f64 = 5e8;
 const SMALL: f64 = 300.0;
-/// Rows up to which the first round never spends all of it.
+/// Rows up to which it may end after the first round: steps of simulations try such problems again and again.
 const PATIENT: usize = 150;
 /// Operations of the descents of the gap, in the first round that has them and at the end: about a second, and ten.
 const DESCENTS: (f64, f64) = (4e9, 6e10);
