@@ -53,6 +53,7 @@ impl Sensor {
     }
 
     /// With a delay of this many sampling periods; until then the first value is repeated.
+    #[must_use]
     pub fn with_delay(self, samples: usize) -> Self {
         Self { delay: samples, ..self }
     }

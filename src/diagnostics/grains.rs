@@ -246,6 +246,7 @@ impl Packing {
     }
 
     /// The grains whose centre lies in the region, and the contacts on them.
+    #[must_use]
     pub fn within(&self, region: &Region) -> Self {
         let (mut packing, mut numbers) = (Self { cell: self.cell, ..Self::default() }, Vec::new());
         for grain in &self.grains {

@@ -107,6 +107,13 @@ pub(super) struct Element {
     pub(super) kind: Kind,
 }
 
+/// Name and nodes: what an element does may be a function.
+impl std::fmt::Debug for Element {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Element").field("name", &self.name).field("nodes", &self.nodes).finish_non_exhaustive()
+    }
+}
+
 /// A circuit under construction. Node `"0"` or `"gnd"` is ground; other nodes exist from their first mention on.
 ///
 /// Mistakes are reported by [`equations`](Self::equations), all elements being known.
@@ -307,6 +314,7 @@ pub(super) fn is_ground(name: &str) -> bool {
 /// let mut c = drystone::electronics::Circuit::new();
 /// c.inductor("L1", "a", "0", 1e-2).current(0.5);
 /// ```
+#[derive(Debug)]
 pub struct PlacedInductor<'a>(&'a mut Element);
 
 impl PlacedInductor<'_> {
@@ -324,6 +332,7 @@ impl PlacedInductor<'_> {
 /// let mut c = drystone::electronics::Circuit::new();
 /// c.capacitor("C1", "a", "0", 1e-6).voltage(10.0);
 /// ```
+#[derive(Debug)]
 pub struct PlacedCapacitor<'a>(&'a mut Element);
 
 impl PlacedCapacitor<'_> {
@@ -341,6 +350,7 @@ impl PlacedCapacitor<'_> {
 /// let mut c = drystone::electronics::Circuit::new();
 /// c.diode("D1", "a", "k").forward_voltage(0.7);
 /// ```
+#[derive(Debug)]
 pub struct PlacedDiode<'a>(&'a mut Element);
 
 impl PlacedDiode<'_> {
@@ -358,6 +368,7 @@ impl PlacedDiode<'_> {
 /// let mut c = drystone::electronics::Circuit::new();
 /// c.comparator("U1", "plus", "minus", "out", 0.0, 5.0).band(-0.1, 0.1);
 /// ```
+#[derive(Debug)]
 pub struct PlacedComparator<'a>(&'a mut Element);
 
 impl PlacedComparator<'_> {

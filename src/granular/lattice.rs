@@ -43,6 +43,7 @@ impl Lattice {
     }
 
     /// The same lattice with the z axis in the middle.
+    #[must_use]
     pub fn centred(mut self) -> Self {
         let [wx, wy] = self.width();
         self.corner.x = -wx / 2.0;

@@ -44,6 +44,7 @@ impl Line {
     }
 
     /// With a mark at each point.
+    #[must_use]
     pub fn with_points(self) -> Self {
         Self { marked: true, ..self }
     }
@@ -83,6 +84,7 @@ impl Panel {
     }
 
     /// With a unit as long along x as along y.
+    #[must_use]
     pub fn equal(self) -> Self {
         Self { equal: true, ..self }
     }
@@ -95,6 +97,7 @@ impl Panel {
     }
 
     /// With a heading.
+    #[must_use]
     pub fn titled(self, title: &str) -> Self {
         Self { title: title.to_owned(), ..self }
     }

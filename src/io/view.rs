@@ -64,6 +64,7 @@ impl Window {
     /// assert!(window.look(&sim).bodies[0].surface.vertices.iter().any(|x| x.x == 2.5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn reaching(self, extent: f64) -> Self {
         Self { extent: Some(extent), ..self }
     }

@@ -61,6 +61,7 @@ impl Form {
     pub const SEMICIRCLE: Self = Self::Circular { radius: 1.0, angle: std::f64::consts::PI };
 
     /// The same line with another radius (m).
+    #[must_use]
     pub fn of_radius(self, radius: f64) -> Self {
         match self {
             Self::Circular { angle, .. } => Self::Circular { radius, angle },

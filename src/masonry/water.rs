@@ -52,6 +52,7 @@ impl Face {
     }
 
     /// The same face after a motion of its frame.
+    #[must_use]
     pub fn moved(&self, motion: &Pose) -> Self {
         Self { corners: self.corners.iter().map(|&x| motion.point(x)).collect(), normal: motion.vector(self.normal) }
     }
@@ -204,6 +205,7 @@ impl Seam {
     }
 
     /// The same seam after a motion of its frame.
+    #[must_use]
     pub fn moved(&self, motion: &Pose) -> Self {
         Self { face: self.face.moved(motion), ..self.clone() }
     }

@@ -98,6 +98,7 @@ pub struct TimedParts(Vec<(String, Arc<dyn Fn(f64) -> f64 + Send + Sync>)>);
 
 impl TimedParts {
     /// With one more.
+    #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
         self.0.push((name.into(), Arc::new(value)));
         self

@@ -14,7 +14,7 @@ use bevy_ecs::prelude::Entity;
 /// use drystone::cluster::Signal;
 /// assert_eq!(Signal::Time, Signal::Time);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Signal {
     /// Time (s).

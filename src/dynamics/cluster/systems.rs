@@ -96,7 +96,8 @@ pub struct Traces(pub Vec<Trace>);
 type Known<'a, T> = (Entity, Ref<'a, T>, Ref<'a, Integrator>, Option<&'a Name>);
 
 /// A rigid body that moves in a cluster.
-#[derive(QueryData)]
+#[derive(Debug, QueryData)]
+#[query_data(derive(Debug))]
 pub struct KnownBody {
     entity: Entity,
     pose: Ref<'static, BodyPose>,

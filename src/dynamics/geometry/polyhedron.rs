@@ -198,6 +198,7 @@ impl Polyhedron {
     }
 
     /// The same solid after a motion of its frame: `x_new = motion.point(x_old)`.
+    #[must_use]
     pub fn moved(&self, motion: &Pose) -> Self {
         let mut moved = self.clone();
         moved.vertices.iter_mut().for_each(|v| *v = motion.point(*v));

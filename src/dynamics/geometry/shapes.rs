@@ -215,6 +215,7 @@ impl Shape {
     ///
     /// A body's frame sits in its centre of mass with principal axes; this brings a shape given in another frame there. What cannot be
     /// re-expressed within its kind (a cuboid that is turned, say) becomes a compound of one part.
+    #[must_use]
     pub fn moved(&self, motion: &Pose) -> Self {
         if *motion == Pose::IDENTITY {
             return self.clone();

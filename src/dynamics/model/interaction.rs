@@ -152,6 +152,7 @@ impl Interaction {
     }
 
     /// With parameters Z.
+    #[must_use]
     pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
         Self { z: z.into(), ..self }
     }

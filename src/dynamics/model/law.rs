@@ -192,6 +192,7 @@ impl CoulombImpact {
     }
 
     /// The same law at a contact of this radius (m): its arms are lengths.
+    #[must_use]
     pub fn at_radius(self, radius: impl FnOnce() -> f64) -> Self {
         if !self.resists() {
             return self;

@@ -123,6 +123,7 @@ impl Cell {
     }
 
     /// The cell at this time (s).
+    #[must_use]
     pub fn at(self, time: f64) -> Self {
         let Some(Shear { across, along, rate }) = self.shear else { return self };
         let (way, length) = (rate * self.size[across] * time, self.size[along]);

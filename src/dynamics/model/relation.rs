@@ -71,16 +71,19 @@ impl FirstOrderLinear {
     }
 
     /// With D.
+    #[must_use]
     pub fn with_d(self, d: impl Into<Operator>) -> Self {
         Self { d: d.into(), ..self }
     }
 
     /// With e.
+    #[must_use]
     pub fn with_e(self, e: impl Into<Operator>) -> Self {
         Self { e: e.into(), ..self }
     }
 
     /// With F.
+    #[must_use]
     pub fn with_f(self, f: impl Into<Operator>) -> Self {
         Self { f: f.into(), ..self }
     }
@@ -147,6 +150,7 @@ impl LagrangianLinear {
     }
 
     /// With compliance D.
+    #[must_use]
     pub fn with_d(self, d: impl Into<Operator>) -> Self {
         Self { d: d.into(), ..self }
     }
@@ -185,16 +189,19 @@ impl LagrangianNonlinear {
     }
 
     /// With G.
+    #[must_use]
     pub fn with_jacobian(self, g: impl Into<Operator>) -> Self {
         Self { g: g.into(), ..self }
     }
 
     /// With ∂h/∂t (rheonomous).
+    #[must_use]
     pub fn with_rate(self, h_t: impl Into<Operator>) -> Self {
         Self { h_t: h_t.into(), ..self }
     }
 
     /// With ∂h/∂λ (compliant).
+    #[must_use]
     pub fn with_compliance(self, d: impl Into<Operator>) -> Self {
         Self { d: d.into(), ..self }
     }

@@ -34,7 +34,7 @@ const fn either<T>(what: T, name: &'static str, unit: &'static str, linear: &'st
 /// ```
 /// assert_ne!(drystone::model::signal::BodyQuantity::X, drystone::model::signal::BodyQuantity::Vx);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table below says what they are")]
 #[non_exhaustive]
 pub enum BodyQuantity {
@@ -91,7 +91,7 @@ impl BodyQuantity {
 /// use drystone::model::signal::JointQuantity;
 /// assert_eq!(JointQuantity::ALL[JointQuantity::Gap as usize].unit, "m");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table below says what they are")]
 #[non_exhaustive]
 pub enum JointQuantity {
@@ -148,7 +148,7 @@ impl JointQuantity {
 /// use drystone::model::signal::FlowQuantity;
 /// assert_eq!(FlowQuantity::ALL[FlowQuantity::Mass as usize].unit, "kg");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table below says what they are")]
 #[non_exhaustive]
 pub enum FlowQuantity {
@@ -174,7 +174,7 @@ impl FlowQuantity {
 /// use drystone::model::signal::SurfaceQuantity;
 /// assert_eq!(SurfaceQuantity::ALL[SurfaceQuantity::BackMass as usize].name, "back_mass");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table below says what they are")]
 #[non_exhaustive]
 pub enum SurfaceQuantity {
@@ -216,7 +216,7 @@ impl SurfaceQuantity {
 /// use drystone::model::signal::TotalQuantity;
 /// assert_eq!(TotalQuantity::ALL[TotalQuantity::MotorWork as usize].name, "motor_work");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table below says what they are")]
 #[non_exhaustive]
 pub enum TotalQuantity {

@@ -114,56 +114,67 @@ impl Body {
     }
 
     /// Names the body.
+    #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
 
     /// Sets the density (kg/m³).
+    #[must_use]
     pub fn density(self, density: f64) -> Self {
         Self { density, ..self }
     }
 
     /// Sets the mass (kg); moments of inertia scale with it.
+    #[must_use]
     pub fn mass(self, mass: f64) -> Self {
         Self { mass: Some(mass), ..self }
     }
 
     /// Sets the position of the shape frame (m).
+    #[must_use]
     pub fn at(self, position: DVec3) -> Self {
         Self { pose: Pose { position, ..self.pose }, ..self }
     }
 
     /// Turns the shape frame.
+    #[must_use]
     pub fn turned(self, rotation: DQuat) -> Self {
         Self { pose: Pose { rotation: rotation.normalize(), ..self.pose }, ..self }
     }
 
     /// Sets the velocity of the centre of mass (m/s, world).
+    #[must_use]
     pub fn moving(self, linear: DVec3) -> Self {
         Self { linear, ..self }
     }
 
     /// Sets the angular velocity (rad/s, shape frame).
+    #[must_use]
     pub fn spinning(self, angular: DVec3) -> Self {
         Self { angular, ..self }
     }
 
     /// Makes the body static.
+    #[must_use]
     pub fn fixed(self) -> Self {
         Self { motion: Motion::Static, ..self }
     }
 
     /// Makes the body move at a given velocity.
+    #[must_use]
     pub fn driven(self, drive: Drive) -> Self {
         Self { motion: Motion::Kinematic(drive), ..self }
     }
 
     /// Locks world axes.
+    #[must_use]
     pub fn locked(self, locks: Locks) -> Self {
         Self { locks, ..self }
     }
 
     /// Sets the material.
+    #[must_use]
     pub fn material(self, material: u32) -> Self {
         Self { material, ..self }
     }

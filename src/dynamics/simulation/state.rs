@@ -167,7 +167,7 @@ impl SavedState {
 
 /// FNV-1a, byte by byte.
 #[doc(hidden)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Fnv(pub u64);
 
 impl Fnv {

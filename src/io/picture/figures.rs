@@ -55,6 +55,7 @@ impl ColourBy {
     }
 
     /// The same with another value of the lightest colour.
+    #[must_use]
     pub fn up_to(self, top: f64) -> Self {
         match self {
             Self::Material | Self::Body => self,

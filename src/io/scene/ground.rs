@@ -157,6 +157,7 @@ impl BaseMotion {
     }
 
     /// The same without acceleration before the first sample and after the last.
+    #[must_use]
     pub fn closed(mut self) -> Self {
         if let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) {
             if self.accelerations.first() != Some(&DVec3::ZERO) {
@@ -186,6 +187,7 @@ impl BaseMotion {
     }
 
     /// The two motions together.
+    #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let mut times: Vec<f64> = self.times.iter().chain(&other.times).copied().collect();
         times.sort_by(f64::total_cmp);

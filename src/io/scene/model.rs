@@ -302,12 +302,14 @@ impl BodySpec {
     }
 
     /// The same body with its shape frame at `position` (m).
+    #[must_use]
     pub fn at(mut self, position: DVec3) -> Self {
         self.pose.position = position;
         self
     }
 
     /// The same body, static.
+    #[must_use]
     pub fn fixed(mut self) -> Self {
         self.motion = Motion::Static;
         self

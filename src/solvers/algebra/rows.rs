@@ -77,6 +77,7 @@ impl SparseRows {
     }
 
     /// The transposed matrix; `columns` is the number of columns of this one.
+    #[must_use]
     pub fn transposed(&self, columns: usize) -> Self {
         let mut entries: Vec<(usize, usize, f64)> = (0..self.rows()).flat_map(|i| self.row(i).map(move |(j, x)| (j, i, x))).collect();
         entries.sort_by_key(|&(j, i, _)| (j, i));

@@ -31,6 +31,7 @@ impl Default for Pose {
 
 impl Pose {
     /// The same orientation elsewhere: moved by this (m, world).
+    #[must_use]
     pub fn shifted(&self, by: DVec3) -> Self {
         Self { position: self.position + by, rotation: self.rotation }
     }
@@ -69,11 +70,13 @@ impl Pose {
     }
 
     /// The pose of a frame that is given relative to this one.
+    #[must_use]
     pub fn compose(&self, inner: &Self) -> Self {
         Self { position: self.point(inner.position), rotation: (self.rotation * inner.rotation).normalize() }
     }
 
     /// `outer` seen from this frame: `self.compose(&self.relative(&outer)) == outer`.
+    #[must_use]
     pub fn relative(&self, outer: &Self) -> Self {
         Self { position: self.local_point(outer.position), rotation: (self.rotation.conjugate() * outer.rotation).normalize() }
     }

@@ -261,6 +261,7 @@ impl Report {
 
     /// The same report on an answer with these errors.
     #[doc(hidden)]
+    #[must_use]
     pub fn with(self, found: &residual::Residual) -> Self {
         found.report(self)
     }
@@ -285,6 +286,7 @@ impl Report {
     }
 
     /// This report with the effort of what came before it.
+    #[must_use]
     pub fn after(self, before: &Self) -> Self {
         let (iterations, factorisations) = (self.iterations + before.iterations, self.factorisations + before.factorisations);
         Self { iterations, factorisations, ..self }

@@ -50,21 +50,25 @@ impl FirstOrder {
     }
 
     /// With b.
+    #[must_use]
     pub fn with_input(self, b: impl Into<Operator>) -> Self {
         Self { b: b.into(), ..self }
     }
 
     /// With M.
+    #[must_use]
     pub fn with_mass(self, m: impl Into<Operator>) -> Self {
         Self { m: m.into(), ..self }
     }
 
     /// With ∂f/∂x.
+    #[must_use]
     pub fn with_jacobian(self, f_x: impl Into<Operator>) -> Self {
         Self { f_x: f_x.into(), ..self }
     }
 
     /// With parameters z.
+    #[must_use]
     pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
         Self { z: z.into(), ..self }
     }

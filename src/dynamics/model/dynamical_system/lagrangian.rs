@@ -147,6 +147,7 @@ impl Lagrangian {
     }
 
     /// At these coordinates q; at rest, unless it [moves](Self::moving).
+    #[must_use]
     pub fn at(mut self, q: impl Into<Vec<f64>>) -> Self {
         self.q = q.into();
         if self.v.is_empty() {
@@ -156,11 +157,13 @@ impl Lagrangian {
     }
 
     /// With velocities q̇.
+    #[must_use]
     pub fn moving(self, v: impl Into<Vec<f64>>) -> Self {
         Self { v: v.into(), ..self }
     }
 
     /// With F_ext.
+    #[must_use]
     pub fn with_force(self, external: impl Into<Operator>) -> Self {
         Self { external: external.into(), ..self }
     }
@@ -177,47 +180,56 @@ impl Lagrangian {
     /// assert!(sim.world().get::<Lagrangian>(stone).is_some_and(|s| (s.v[1] + 9.81).abs() < 1e-9));
     /// # Ok::<(), SimulationError>(())
     /// ```
+    #[must_use]
     pub fn with_gravity(self, weight: impl Into<Operator>) -> Self {
         Self { weight: weight.into(), ..self }
     }
 
     /// With C.
+    #[must_use]
     pub fn with_damping(self, damping: impl Into<Operator>) -> Self {
         Self { damping: damping.into(), ..self }
     }
 
     /// With K.
+    #[must_use]
     pub fn with_stiffness(self, stiffness: impl Into<Operator>) -> Self {
         Self { stiffness: stiffness.into(), ..self }
     }
 
     /// With F_int; its Jacobians by finite differences.
+    #[must_use]
     pub fn with_internal(self, internal: impl Into<Operator>) -> Self {
         Self { internal: internal.into(), ..self }
     }
 
     /// With ∂F_int/∂q and ∂F_int/∂q̇.
+    #[must_use]
     pub fn with_internal_jacobians(self, q: impl Into<Operator>, v: impl Into<Operator>) -> Self {
         Self { internal_q: q.into(), internal_v: v.into(), ..self }
     }
 
     /// With F_gyr; its Jacobians by finite differences.
+    #[must_use]
     pub fn with_gyroscopic(self, gyroscopic: impl Into<Operator>) -> Self {
         Self { gyroscopic: gyroscopic.into(), ..self }
     }
 
     /// With ∂F_gyr/∂q and ∂F_gyr/∂q̇.
+    #[must_use]
     pub fn with_gyroscopic_jacobians(self, q: impl Into<Operator>, v: impl Into<Operator>) -> Self {
         Self { gyroscopic_q: q.into(), gyroscopic_v: v.into(), ..self }
     }
 
     /// With a given velocity of one degree of freedom.
+    #[must_use]
     pub fn with_prescribed(mut self, index: usize, velocity: Prescribed) -> Self {
         self.prescribed.push(PrescribedVelocity { index, velocity, reaction: 0.0 });
         self
     }
 
     /// With parameters z.
+    #[must_use]
     pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
         Self { z: z.into(), ..self }
     }

@@ -77,51 +77,61 @@ impl NewtonEuler {
     /// assert!((again - matrix).to_cols_array().iter().all(|x| x.abs() < 1e-15));
     /// # Ok::<(), String>(())
     /// ```
+    #[must_use]
     pub fn inertia(self, inertia: DMat3) -> Self {
         Self { inertia, ..self }
     }
 
     /// At this position (m).
+    #[must_use]
     pub fn at(self, position: DVec3) -> Self {
         Self { pose: Pose { position, ..self.pose }, ..self }
     }
 
     /// Turned from the axes of the world.
+    #[must_use]
     pub fn turned(self, rotation: DQuat) -> Self {
         Self { pose: Pose { rotation, ..self.pose }, ..self }
     }
 
     /// With a velocity of its centre of mass (m/s, inertial axes).
+    #[must_use]
     pub fn moving(self, linear: DVec3) -> Self {
         Self { linear, ..self }
     }
 
     /// With an angular velocity (rad/s, axes of the body as they are given).
+    #[must_use]
     pub fn spinning(self, angular: DVec3) -> Self {
         Self { angular, ..self }
     }
 
     /// With a force in the given axes.
+    #[must_use]
     pub fn with_force(self, force: impl Into<Operator>, frame: Frame) -> Self {
         Self { forces: self.forces.with_force(force, frame), ..self }
     }
 
     /// With a moment in the given axes.
+    #[must_use]
     pub fn with_moment(self, moment: impl Into<Operator>, frame: Frame) -> Self {
         Self { forces: self.forces.with_moment(moment, frame), ..self }
     }
 
     /// With these forces and moments, tangents and parameters.
+    #[must_use]
     pub fn with_forces(self, forces: BodyForces) -> Self {
         Self { forces, ..self }
     }
 
     /// With parameters z of its forces.
+    #[must_use]
     pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
         Self { forces: self.forces.with_parameters(z), ..self }
     }
 
     /// Gravity acts on it as on any body.
+    #[must_use]
     pub fn with_gravity(self) -> Self {
         Self { gravity: GravityScale(1.0), ..self }
     }

@@ -281,16 +281,19 @@ impl Coordinate {
     }
 
     /// `y = q − lower`.
+    #[must_use]
     pub fn at_least(self, lower: f64) -> Self {
         Self { sign: 1.0, offset: lower, ..self }
     }
 
     /// `y = upper − q`.
+    #[must_use]
     pub fn at_most(self, upper: f64) -> Self {
         Self { sign: -1.0, offset: upper, ..self }
     }
 
     /// With a rate of `q̇ − speed`.
+    #[must_use]
     pub fn with_speed(self, speed: f64) -> Self {
         Self { speed, ..self }
     }

@@ -151,31 +151,37 @@ impl JointSpec {
     }
 
     /// With the point in the world (m).
+    #[must_use]
     pub fn at(self, anchor: DVec3) -> Self {
         Self { anchor, ..self }
     }
 
     /// With the axis in the world.
+    #[must_use]
     pub fn axis(self, axis: DVec3) -> Self {
         Self { axis, ..self }
     }
 
     /// With the second axis of a Cardan cross.
+    #[must_use]
     pub fn across(self, across: DVec3) -> Self {
         Self { across: Some(across), ..self }
     }
 
     /// With stops.
+    #[must_use]
     pub fn between(self, lower: f64, upper: f64) -> Self {
         Self { limits: Some([lower, upper]), ..self }
     }
 
     /// With restitution at the stops.
+    #[must_use]
     pub fn restitution(self, e: f64) -> Self {
         Self { restitution: e, ..self }
     }
 
     /// With dry friction.
+    #[must_use]
     pub fn friction(self, friction: f64) -> Self {
         Self { friction, ..self }
     }
@@ -189,28 +195,33 @@ impl JointSpec {
     /// assert!(JointSpec::new(JointKind::Prismatic).bearing(0.1, 0.0).validate().is_ok());
     /// assert!(JointSpec::new(JointKind::Revolute).bearing(0.1, 0.0).validate().is_err());
     /// ```
+    #[must_use]
     pub fn bearing(self, mu: f64, radius: f64) -> Self {
         Self { bearing: Some(Bearing { mu, radius }), ..self }
     }
 
     /// With a motor.
+    #[must_use]
     pub fn motor(self, speed: f64, limit: f64) -> Self {
         Self { motor: Some(Motor { speed, limit }), ..self }
     }
 
     /// With a spring and a damper, at ease where the bodies stand (or, of a distance, at its length).
+    #[must_use]
     pub fn spring(self, stiffness: f64, damping: f64) -> Self {
         let rest = self.spring.map_or(0.0, |s| s.rest);
         Self { spring: Some(Spring { stiffness, damping, rest, ..Spring::default() }), ..self }
     }
 
     /// With the spring at ease at this coordinate (rad or m).
+    #[must_use]
     pub fn rest(self, rest: f64) -> Self {
         Self { spring: Some(Spring { rest, ..self.spring.unwrap_or_default() }), ..self }
     }
 
     /// With a motor that pulls to a position (rad or m): `stiffness (position − q) − damping q̇`, at most `limit`. Implicit, so that it may
     /// be as stiff as one likes.
+    #[must_use]
     pub fn servo(self, position: f64, stiffness: f64, damping: f64, limit: f64) -> Self {
         Self { servo: Some(Spring { stiffness, damping, rest: position, limit }), ..self }
     }

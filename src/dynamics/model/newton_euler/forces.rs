@@ -54,6 +54,7 @@ impl Wrench {
     }
 
     /// With ∂f/∂q and ∂f/∂v; [`Operator::Zero`] for one that is to be worked out by differences.
+    #[must_use]
     pub fn with_tangents(self, on_q: impl Into<Operator>, on_v: impl Into<Operator>) -> Self {
         Self { on_q: on_q.into(), on_v: on_v.into(), ..self }
     }
@@ -98,16 +99,19 @@ pub struct BodyForces {
 
 impl BodyForces {
     /// With a force in the given axes.
+    #[must_use]
     pub fn with_force(self, force: impl Into<Operator>, frame: Frame) -> Self {
         Self { force: Wrench::new(force, frame), ..self }
     }
 
     /// With a moment in the given axes.
+    #[must_use]
     pub fn with_moment(self, moment: impl Into<Operator>, frame: Frame) -> Self {
         Self { moment: Wrench::new(moment, frame), ..self }
     }
 
     /// With parameters z.
+    #[must_use]
     pub fn with_parameters(self, z: impl Into<Vec<f64>>) -> Self {
         Self { z: z.into(), ..self }
     }

@@ -187,7 +187,7 @@ impl Passes for Sweeps<'_, '_> {
         if let State::Anderson(_, before) | State::Conjugate(_, [before, _]) = &mut self.state {
             before.copy_from_slice(self.r);
         }
-        let freezing = self.solver.freezing as u32;
+        let freezing = u32::try_from(self.solver.freezing).unwrap_or(u32::MAX);
         let rest = if freezing > 0 && !k.is_multiple_of(FULL_EVERY) { freezing } else { u32::MAX };
         self.fresh = false;
         self.last_moved = self.moved;
