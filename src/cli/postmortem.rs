@@ -13,6 +13,14 @@ use std::path::{Path, PathBuf};
 /// Steps of a run that are kept.
 const KEPT: usize = 3;
 
+/// How the head of a scene calls a step that has an answer.
+const LAGGED: &str = "was solved with lagged friction";
+
+/// The step that a file is of, `step_000051.toml`.
+fn number(name: &str) -> Option<u64> {
+    name.strip_prefix("step_")?.split_once('.')?.0.parse().ok()
+}
+
 /// Which of the steps that are kept gives way to the next one, or their number where there is room: one that was missed or has no solution
 /// takes the place of the last with lagged friction, which has an answer.
 fn place(kept: &[(u64, bool)], lagged: bool) -> Option<usize> {
@@ -27,20 +35,25 @@ pub(super) struct PostMortem {
 }
 
 impl PostMortem {
-    /// Under `directory`; a run from its start forgets what an earlier one left there.
-    pub(super) fn new(directory: &Path, resumed: bool) -> Result<Self, Failure> {
+    /// Under `directory`, of a run that goes on after so many steps, or begins and forgets what an earlier one left there.
+    pub(super) fn new(directory: &Path, reached: Option<u64>) -> Result<Self, Failure> {
         let folder = directory.join("postmortem");
-        if !resumed && folder.is_dir() {
-            let wrong = |e: std::io::Error| Failure::input(format!("{}: cannot be emptied: {e}", folder.display()));
+        let mut steps = Vec::new();
+        if folder.is_dir() {
+            let wrong = |e: std::io::Error| Failure::input(format!("{}: cannot be read or emptied: {e}", folder.display()));
             for entry in std::fs::read_dir(&folder).map_err(wrong)? {
                 let path = entry.map_err(wrong)?.path();
-                let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("step_"));
-                if ours && path.is_file() {
+                let Some(step) = path.file_name().and_then(|n| number(&n.to_string_lossy())).filter(|_| path.is_file()) else { continue };
+                if reached.is_none_or(|reached| step > reached) {
                     std::fs::remove_file(&path).map_err(wrong)?;
+                } else if path.extension().is_some_and(|e| e == "toml") {
+                    let head = std::fs::read_to_string(&path).map_err(wrong)?;
+                    steps.push((step, head.lines().next().is_some_and(|line| line.contains(LAGGED))));
                 }
             }
+            steps.sort_unstable();
         }
-        Ok(Self { folder, steps: Vec::new() })
+        Ok(Self { folder, steps })
     }
 
     /// Keeps the step that has just ended, if it is one of the first that went wrong.
@@ -62,15 +75,20 @@ impl PostMortem {
         if let Some(alone) = last_step(scene, &built.entities, simulation) {
             let what = match report.infeasible {
                 true => "has no solution",
-                false if lagged => "was solved with lagged friction",
+                false if lagged => LAGGED,
                 false => "missed its tolerance",
             };
-            let bounces = if problem.rebounds.is_empty() {
-                "`drystone run` repeats it"
-            } else {
-                "what began to bounce in the step before it does not know: the .hdf5 file beside it does"
+            let unknown = [
+                (!problem.rebounds.is_empty(), "what began to bounce in the step before"),
+                (!problem.bonded.is_empty(), "what mortar has been damaged"),
+                (problem.problem.contacts.iter().any(|c| c.most > 0.0), "what joints have been crushed"),
+            ];
+            let unknown: Vec<&str> = unknown.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+            let repeats = match unknown.is_empty() {
+                true => "`drystone run` repeats it".to_owned(),
+                false => format!("it does not know {}; the problem beside it does", unknown.join(", nor ")),
             };
-            let head = format!("# step {} of {}, which {what}, alone: {bounces}\n", report.step, scene.name);
+            let head = format!("# step {} of {}, which {what}, alone: {repeats}\n", report.step, scene.name);
             let path = self.folder.join(format!("step_{:06}.toml", report.step));
             replace_file(&path, (head + &alone.to_toml()).as_bytes()).map_err(Failure::input)?;
         }

@@ -237,7 +237,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     };
     let missing = output.as_ref().filter(|_| own).and_then(|output| begun_note(output, run.built.simulation.time()));
     let first = run.built.simulation.steps();
-    let mut wrong = directory.map(|d| PostMortem::new(d, run.resumed)).transpose()?;
+    let mut wrong = directory.map(|d| PostMortem::new(d, (run.resumed && own).then_some(first))).transpose()?;
     let mut progress = Progress::new((end / step).round() as u64, run.built.simulation.steps());
     let mut forecaster = Forecaster::new(&run.scene);
     let mut stopped: Option<SimulationError> = None;

@@ -78,6 +78,9 @@ pub fn last_step(scene: &Scene, entities: &[Entity], simulation: &Simulation) ->
         piles: Vec::new(),
         fields: Vec::new(),
         study: Study::None,
+        // images where they were at the start of the step, and velocities that have the flow in them
+        periodic: scene.periodic.displaced(scene.periodic.at(simulation.time() - simulation.time_step()).way()),
+        flows: false,
         ..scene.clone()
     };
     (alone.time.step, alone.time.end) = (simulation.time_step(), simulation.time_step());

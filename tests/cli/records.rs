@@ -184,6 +184,21 @@ fn tables_of_a_resumed_run_are_those_of_the_straight_one() {
 }
 
 #[test]
+fn forces_of_many_contacts_are_added_up_alike_in_a_resumed_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let scene = "[time]\nstep = \"2 ms\"\nend = 0.4\n[solver]\ntolerance = 1e-3\n\
+        [[generate.pour]]\nname = \"g\"\ncount = 60\nradius = [\"8 mm\", \"10 mm\"]\nwidth = [0.08, 0.08]\n\
+        [[record]]\nname = \"ground\"\nsignals = [\"g.ground.contact_x\", \"g.ground.contact_z\"]\n";
+    let scene = written(directory.path(), scene);
+    let [whole, parts] = ["whole", "parts"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    json(&[&scene, "--out", &whole]);
+    json(&[&scene, "--out", &parts, "--until", "0.3", "--checkpoint", "every=0.1s"]);
+    json(&["--resume", &parts, "--until", "0.4"]);
+    let [a, b] = [&whole, &parts].map(|d| std::fs::read_to_string(Path::new(d).join("ground.csv")).unwrap());
+    assert_eq!(a, b);
+}
+
+#[test]
 fn a_motor_of_its_own_section_is_that_of_its_joint() {
     let directory = tempfile::tempdir().unwrap();
     let (head, tail) = SCENE.split_once("[[motors]]").unwrap();

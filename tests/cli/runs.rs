@@ -367,8 +367,8 @@ fn what_goes_wrong_in_a_step_is_left_as_a_problem_and_a_scene_that_repeat_it() {
     let out = directory.path().join("out");
     let out_text = out.to_str().unwrap();
     // a tolerance below rounding is missed
-    let scene = ["block_wall", "--set", "rows=4", "--set", "columns=3", "--until", "0.05", "--tol", "1e-30"];
-    let result = json(&scene.iter().chain(&["--out", out_text]).copied().collect::<Vec<_>>());
+    let scene_of_wall = ["block_wall", "--set", "rows=4", "--set", "columns=3", "--until", "0.05", "--tol", "1e-30"];
+    let result = json(&scene_of_wall.iter().chain(&["--out", out_text]).copied().collect::<Vec<_>>());
     assert!(result["unconverged_steps"].as_u64().unwrap() > 3, "{result}");
     let mut files: Vec<String> =
         std::fs::read_dir(out.join("postmortem")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -382,6 +382,20 @@ fn what_goes_wrong_in_a_step_is_left_as_a_problem_and_a_scene_that_repeat_it() {
     let problem = files.iter().find(|f| !f.ends_with(".toml")).unwrap();
     let line = json_of(&output(&["solve", out.join("postmortem").join(problem).to_str().unwrap(), "--tol", "1e-30", "--json"]), 0);
     assert!(line["status"] != "Converged", "{line}");
+
+    // a resumed run keeps those before it, and no more of them than a straight one
+    let parts = directory.path().join("parts");
+    let [parts_text, cut] = [parts.to_str().unwrap(), "0.004"];
+    let begun = scene_of_wall.map(|a| if a == "0.05" { cut } else { a });
+    json(&begun.iter().chain(&["--out", parts_text, "--checkpoint", "every=1"]).copied().collect::<Vec<_>>());
+    json(&["--resume", parts_text, "--until", "0.05"]);
+    let of = |d: &Path| {
+        let mut names: Vec<String> =
+            std::fs::read_dir(d.join("postmortem")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(of(&parts), files);
 
     // a run from the start forgets it, and a good one leaves nothing
     let good = json(&["block_wall", "--set", "rows=4", "--until", "0.02", "--out", out_text]);

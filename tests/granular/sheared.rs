@@ -1,6 +1,7 @@
 //! Periodic cells whose images move past each other (Lees and Edwards): momentum, energy, the same physics wherever the cell is cut.
 
 use drystone::assembly::problem::StepProblem;
+use drystone::diagnostics::postmortem::last_step;
 use drystone::geometry::systems::Proximity;
 use drystone::io::scene::Scene;
 use drystone::model::contact::{ContactPair, Manifold};
@@ -160,6 +161,32 @@ fn contacts_of_grains_that_fly_together_are_judged_as_those_of_grains_at_rest() 
     assert!(rest.len() > 200 && rest.len() == moved.len(), "{} {}", rest.len(), moved.len());
     for (a, b) in rest.iter().zip(&moved) {
         assert!((a / b - 1.0).abs() < 1e-6, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_step_alone_has_the_images_and_velocities_of_its_run() {
+    let text = flow([0.0; 3], [-0.04; 3], "").replace("e_n = 0.3, ", "");
+    let scene = Scene::from_toml(&text, "sheared").unwrap_or_else(|e| panic!("{e}"));
+    let mut run = build(&scene).unwrap_or_else(|e| panic!("{e}"));
+    let places = |built: &Built| of_bodies(built, |x, v, _| (x, v));
+    for steps in [1, 60, 100] {
+        while run.simulation.steps() + 1 < steps {
+            run.simulation.step().expect("a step");
+        }
+        let before = places(&run);
+        run.simulation.step().expect("a step");
+        let alone = last_step(&scene, &run.entities, &run.simulation).expect("grains touch").to_toml();
+        let alone = Scene::from_toml(&alone, "alone").unwrap_or_else(|e| panic!("{e}"));
+        let names: Vec<&str> = alone.bodies.iter().map(|b| b.name.as_str()).collect();
+        let mut alone = build(&alone).unwrap_or_else(|e| panic!("{e}"));
+        for (name, (x, v)) in names.iter().zip(places(&alone)) {
+            let k = scene.bodies.iter().position(|b| b.name == *name).expect("a grain of the scene");
+            assert!(x.distance(before[k].0) < 1e-12 && v.distance(before[k].1) < 1e-12, "step {steps}, {name}: {v} for {}", before[k].1);
+        }
+        // grains that touch through the faces meet the images that they met
+        let report = alone.simulation.step().expect("a step");
+        assert!(report.converged && report.penetration < 1e-6, "step {steps}: {}", report.penetration);
     }
 }
 

@@ -61,9 +61,11 @@ pub struct Cell {
     /// How its images move.
     #[serde(default)]
     pub shear: Option<Shear>,
-    /// Way (m) of the next image across the shear by now, within half of the cell.
+    /// Way (m) of the next image across the shear by now, within half of the cell, and at time 0.
     #[serde(default)]
     way: f64,
+    #[serde(default)]
+    start: f64,
 }
 
 impl Cell {
@@ -96,7 +98,26 @@ impl Cell {
         if !rate.is_finite() {
             return Err(Invalid::new("the rate of shear", format!("{rate} 1/s"), "a finite number"));
         }
-        Ok(Self { shear: Some(shear), way: 0.0, ..self })
+        Ok(Self { shear: Some(shear), way: 0.0, start: 0.0, ..self })
+    }
+
+    /// The same cell, whose next image across the shear has gone this way (m) at time 0.
+    ///
+    /// ```
+    /// use drystone::model::periodic::{Cell, Shear};
+    /// let cell = Cell::new([Some([0.0, 2.0]), Some([0.0, 1.0]), None])?.sheared(Shear { across: 1, along: 0, rate: 3.0 })?;
+    /// let later = cell.displaced(cell.at(0.1).way());
+    /// assert!((later.way() - 0.3).abs() < 1e-15 && (later.at(0.2).way() - cell.at(0.3).way()).abs() < 1e-15);
+    /// # Ok::<(), drystone::model::scheme::Invalid>(())
+    /// ```
+    pub fn displaced(self, start: f64) -> Self {
+        let cell = Self { start, ..self }.at(0.0);
+        Self { start: cell.way, ..cell }
+    }
+
+    /// Way (m) of the next image across the shear by now, within half of the cell; 0 without one.
+    pub fn way(&self) -> f64 {
+        self.way
     }
 
     /// Checks a cell that was written without its constructors.
@@ -126,7 +147,7 @@ impl Cell {
     #[must_use]
     pub fn at(self, time: f64) -> Self {
         let Some(Shear { across, along, rate }) = self.shear else { return self };
-        let (way, length) = (rate * self.size[across] * time, self.size[along]);
+        let (way, length) = (self.start + rate * self.size[across] * time, self.size[along]);
         Self { way: way - length * (way / length).round(), ..self }
     }
 

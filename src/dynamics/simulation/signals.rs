@@ -41,7 +41,9 @@ impl Gauge {
         if h <= 0.0 {
             return;
         }
-        for (group, &first) in step.groups.iter().zip(&step.first_contact) {
+        // in the order of the contacts: that of the pairs depends on what came and went, and a resumed run adds up otherwise
+        for &g in &step.colouring.order {
+            let (Some(group), Some(&first)) = (step.groups.get(g as usize), step.first_contact.get(g as usize)) else { continue };
             let [one, two] = group.slots.map(|slot| slot as usize);
             if self.forces.len() <= one.max(two) {
                 self.forces.resize(one.max(two) + 1, DVec3::ZERO);

@@ -186,10 +186,11 @@ fn periodic(field: &Field<'_>) -> Result<(Cell, bool), SceneError> {
     let (across, along) = (g.or("across", 2, |a| a.choice(&axes))?, g.or("along", 0, |a| a.choice(&axes))?);
     let rate = g.required("rate")?.number(Quantity::Frequency)?;
     let flow = g.or("flow", true, |x| x.boolean())?;
+    let displacement = g.or("displacement", 0.0, |d| d.number(Quantity::Length))?;
     g.finish()?;
     let sheared = cell.sheared(Shear { across, along, rate });
     let cell = sheared.map_err(|e| shear.error(format!("found {} for {}", e.found, e.name), format!("name {}", e.needed)))?;
-    Ok((cell, flow))
+    Ok((cell.displaced(displacement), flow))
 }
 
 /// One vector, or a list of `{ from, acceleration }`.

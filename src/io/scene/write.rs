@@ -68,7 +68,11 @@ impl Scene {
             }
             if let Some(Shear { across, along, rate }) = self.periodic.shear {
                 let [across, along] = [across, along].map(|a| ["x", "y", "z"][a]);
-                writeln!(t, "shear = {{ across = \"{across}\", along = \"{along}\", rate = {rate:?}, flow = {} }}", self.flows)?;
+                let (flow, way) = (self.flows, self.periodic.way());
+                writeln!(
+                    t,
+                    "shear = {{ across = \"{across}\", along = \"{along}\", rate = {rate:?}, flow = {flow}, displacement = {way:?} }}"
+                )?;
             }
         }
         let solver = &self.solver;
