@@ -180,6 +180,23 @@ impl<S: Simd> Wide<S> {
         Self { x: self.simd.div_f64s(self.x, o.x), ..self }
     }
 
+    #[inline(always)]
+    pub(crate) fn abs(self) -> Self {
+        Self { x: self.simd.abs_f64s(self.x), ..self }
+    }
+
+    /// The larger one, `least` where this is not a number.
+    #[inline(always)]
+    pub(crate) fn or_least(self, least: Self) -> Self {
+        least.at_most(self).pick(self, least)
+    }
+
+    /// The smaller one, `most` where this is not a number.
+    #[inline(always)]
+    pub(crate) fn or_most(self, most: Self) -> Self {
+        self.at_most(most).pick(self, most)
+    }
+
     /// `self ≤ o`; no where one is not a number.
     #[inline(always)]
     pub(crate) fn at_most(self, o: Self) -> Mask<S> {

@@ -357,9 +357,15 @@ impl Rows<'_> {
             if open.not().any() {
                 let mut known = open;
                 if self.shifts.is_empty() {
-                    let (held, sticks) = w.stick(q, each(simd, &contacts, |c| c.mu), each(simd, &contacts, |c| c.most));
+                    let (mu, most) = (each(simd, &contacts, |c| c.mu), each(simd, &contacts, |c| c.most));
+                    let (held, sticks) = w.stick(q, mu, most);
                     new = open.pick3(none, held);
                     known = known.or(sticks);
+                    let slips = known.not().and(most.at_most(zero));
+                    if slips.any() {
+                        new = slips.pick3(w.slip(simd, q, mu, reaction, slips), new);
+                        known = known.or(slips);
+                    }
                 }
                 if known.not().any() {
                     let (mut all, known, q) = (new.vectors(), known.pick(one, zero).row(), q.vectors());

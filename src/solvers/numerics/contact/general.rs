@@ -5,7 +5,7 @@
 //! function 0.17 to 0.74 µs and up to 8.5 %; bisection on the slip multiplier (1.2 µs) and the quartic of Bonnefon & Daviet 2011 (0.16 µs)
 //! miss none either, but do not carry over to rolling.
 
-use super::Tangents;
+use super::tangents::Tangents;
 
 /// The operator of one contact in space, split once per solve; rows `(n, t1, t2)`.
 ///
@@ -20,7 +20,7 @@ use super::Tangents;
 pub struct ContactOperator3 {
     /// `W_tn / W_nn`
     tn: [f64; 2],
-    tangents: Tangents,
+    tangents: Tangents<f64>,
 }
 
 impl ContactOperator3 {

@@ -22,10 +22,12 @@ use super::abreast::each;
 use super::mixed::Contact;
 use crate::algebra::lanes::{LANES, Mask, Plain, Simd, Wide, Wide3};
 use glam::DVec3;
+use tangents::Tangents;
 
 mod general;
 mod rolling;
 mod spin;
+mod tangents;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -37,165 +39,6 @@ pub use spin::SpinOperator;
 const MAX_SECULAR: usize = 80;
 /// Largest λ that is tried: its square is still a number. A guess that is next to nothing promises more.
 const LARGEST: f64 = 1e150;
-
-/// A contact without its normal row, in turned tangents: stick and slip.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Tangents {
-    nn_inv: f64,
-    /// `W_nt / W_nn`
-    nt: [f64; 2],
-    /// cosine and sine of the turn
-    turn: [f64; 2],
-    /// eigenvalues of the symmetric part of S
-    s: [f64; 2],
-    /// antisymmetric part of S
-    a: f64,
-    /// `1 / det S`, 0 where sticking is not defined
-    s_det_inv: f64,
-    /// below this, `S + λ I` need not be invertible (0 for a positive semidefinite S)
-    lambda_min: f64,
-}
-
-impl Tangents {
-    /// `s` is the row-major S, `size` that of the terms which it is the difference of.
-    #[inline]
-    fn new(nn_inv: f64, nt: [f64; 2], s: [f64; 4], size: f64) -> Self {
-        let (mean, half, off) = (0.5 * (s[0] + s[3]), 0.5 * (s[0] - s[3]), 0.5 * (s[1] + s[2]));
-        let square = half * half + off * off;
-        let radius = if square.is_normal() { square.sqrt() } else { libm::hypot(half, off) };
-        // half the angle of (half, off)
-        let (cos, sin) = if radius > 0.0 {
-            let (c2, s2) = (half / radius, off / radius);
-            let (cos, sin) = ((0.5 * (1.0 + c2)).max(0.0).sqrt(), (0.5 * (1.0 - c2)).max(0.0).sqrt());
-            (cos, if s2 < 0.0 { -sin } else { sin })
-        } else {
-            (1.0, 0.0)
-        };
-        // what rounding leaves of a singular S
-        let noise = 16.0 * f64::EPSILON * size;
-        let clean = |x: f64| if x.abs() <= noise { 0.0 } else { x };
-        let (s1, s2, a) = (clean(mean + radius), clean(mean - radius), clean(0.5 * (s[1] - s[2])));
-        let det = s1 * s2 + a * a;
-        // largest real root of (s₁ + λ)(s₂ + λ) + a²
-        let disc = 0.25 * (s1 - s2).powi(2) - a * a;
-        let lambda_min = if disc >= 0.0 { (disc.sqrt() - 0.5 * (s1 + s2)).max(0.0) } else { 0.0 };
-        Self {
-            nn_inv,
-            nt: [cos * nt[0] + sin * nt[1], cos * nt[1] - sin * nt[0]],
-            turn: [cos, sin],
-            s: [s1, s2],
-            a,
-            s_det_inv: if det.abs() > noise * noise { 1.0 / det } else { 0.0 },
-            lambda_min,
-        }
-    }
-
-    /// The reaction of a contact that closes at `push = −q_n`, in the given tangents; `near` is a guess of `r_t`.
-    #[inline(always)]
-    fn solve(&self, push: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> [f64; 3] {
-        let [cos, sin] = self.turn;
-        let turned = |x: [f64; 2]| [cos * x[0] + sin * x[1], cos * x[1] - sin * x[0]];
-        let (rn, x, y) = self.solve_turned(push * self.nn_inv, turned(c), mu, turned(near));
-        [rn, cos * x - sin * y, sin * x + cos * y]
-    }
-
-    #[inline(always)]
-    fn solve_turned(&self, free: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> (f64, f64, f64) {
-        let [s1, s2] = self.s;
-        let stick = if self.s_det_inv != 0.0 {
-            Some([(self.a * c[1] - s2 * c[0]) * self.s_det_inv, -(s1 * c[1] + self.a * c[0]) * self.s_det_inv])
-        } else {
-            self.stick_in_a_line(free, c)
-        };
-        if let Some([x, y]) = stick {
-            let rn = free - (self.nt[0] * x + self.nt[1] * y);
-            if rn >= 0.0 && x * x + y * y <= mu * mu * rn * rn {
-                return (rn, x, y);
-            }
-        }
-        self.slip(free, c, mu, near)
-    }
-
-    /// Sticking where only one tangential direction can move, or none: the least r_t, S of rank one or zero.
-    #[cold]
-    fn stick_in_a_line(&self, free: f64, c: [f64; 2]) -> Option<[f64; 2]> {
-        let [s1, s2] = self.s;
-        let (long, short) = if s1.abs() >= s2.abs() { (0, 1) } else { (1, 0) };
-        let mut t = [0.0; 2];
-        if self.s[long] != 0.0 {
-            t[long] = -c[long] / self.s[long];
-        }
-        let left = c[short].abs() + if self.s[long] == 0.0 { c[long].abs() } else { 0.0 };
-        (left <= 1e-13 * (c[0].abs() + c[1].abs() + free / self.nn_inv)).then_some(t)
-    }
-
-    /// Solves `|r_t(λ)| = μ r_n(λ)` for λ > 0.
-    #[inline(always)]
-    fn slip(&self, free: f64, c: [f64; 2], mu: f64, near: [f64; 2]) -> (f64, f64, f64) {
-        let ([s1, s2], a) = (self.s, self.a);
-        let c_norm = (c[0] * c[0] + c[1] * c[1]).sqrt();
-        if c_norm == 0.0 {
-            return (free, 0.0, 0.0);
-        }
-        let (mut low, mut high) = (self.lambda_min, f64::INFINITY);
-        let floor = low + f64::EPSILON * (s1.abs() + s2.abs());
-        // u_t = −λ r_t at the guess, or the root for S = ½ tr(S) I
-        let square = near[0] * near[0] + near[1] * near[1];
-        let along = s1 * near[0] * near[0] + s2 * near[1] * near[1] + c[0] * near[0] + c[1] * near[1];
-        let coupled = c_norm - mu * (self.nt[0] * c[0] + self.nt[1] * c[1]);
-        let start = if square > 0.0 && along < 0.0 { -along / square } else { coupled / (mu * free) - 0.5 * (s1 + s2) };
-        // not `clamp`: where W leaves the range of numbers the floor is above all of them
-        let mut lambda = start.max(floor).min(LARGEST);
-        let (mut x, mut y, mut rn) = (0.0, 0.0, free);
-        for _ in 0..MAX_SECULAR {
-            let (p, q) = (s1 + lambda, s2 + lambda);
-            let det_inv = 1.0 / (p * q + a * a);
-            x = (a * c[1] - q * c[0]) * det_inv;
-            y = -(p * c[1] + a * c[0]) * det_inv;
-            let pull = self.nt[0] * x + self.nt[1] * y;
-            rn = free - pull;
-            let t = (x * x + y * y).sqrt();
-            let g = t - mu * rn;
-            if g.abs() <= 16.0 * f64::EPSILON * (t + mu * (free + pull.abs())) && rn > 0.0 {
-                break;
-            }
-            if g > 0.0 {
-                low = lambda;
-            } else {
-                high = lambda;
-            }
-            // r_t' = −(S + λ)⁻¹ r_t
-            let (dx, dy) = ((a * y - q * x) * det_inv, -(p * y + a * x) * det_inv);
-            let drn = -(self.nt[0] * dx + self.nt[1] * dy);
-            // Newton on 1/(μ r_n) − 1/|r_t|, over a common denominator
-            let m = mu * rn;
-            let newton = lambda - g * m * t * t / ((x * dx + y * dy) * m * m - mu * drn * t * t * t);
-            let next = if rn > 0.0 && newton > low && newton < high {
-                newton
-            } else if let plain = lambda - g * t / ((x * dx + y * dy) - mu * drn * t)
-                && plain > low
-                && plain < high
-            {
-                plain
-            } else if high.is_infinite() {
-                10.0 * lambda + s1.abs() + s2.abs()
-            } else if low > 0.0 && high < 1e3 * low {
-                0.5 * (low + high)
-            } else {
-                // the geometric mean: the root may lie decades below
-                (high * low.max(1e-6 * high).max(f64::MIN_POSITIVE)).sqrt()
-            };
-            lambda = next.min(LARGEST);
-            if high.is_finite() && (high - low <= 4.0 * f64::EPSILON * high || high <= floor) {
-                break;
-            }
-        }
-        let t = (x * x + y * y).sqrt();
-        let rn = rn.max(0.0);
-        let scale = if t > 0.0 { mu * rn / t } else { 0.0 };
-        (rn, x * scale, y * scale)
-    }
-}
 
 /// The operator of one contact, split once per time step.
 ///
@@ -456,6 +299,17 @@ impl<S: Simd> LocalOperators<S> {
         let (smooth, free) = (mu.at_most(zero), Wide3(-q.0 * nn_inv, zero, zero));
         let known = smooth.or(within.and(zero.below(s_det_inv))).and(most.at_most(zero));
         (smooth.pick3(free, Wide3(x, y, z)), known)
+    }
+
+    /// The reactions of contacts that do not stick in the lanes that are wanted; `guess` is one.
+    #[inline(always)]
+    pub(super) fn slip(&self, simd: S, q: Wide3<S>, mu: Wide<S>, guess: Wide3<S>, wanted: Mask<S>) -> Wide3<S> {
+        let Self { nn_inv, tt, s, .. } = *self;
+        let c = [q.1 - self.nt[0] * q.0 * nn_inv, q.2 - self.nt[1] * q.0 * nn_inv];
+        let nt = [self.nt[0] * nn_inv, self.nt[1] * nn_inv];
+        let size = tt[0] + tt[2] + self.nt[0] * nt[0] + self.nt[1] * nt[1];
+        let tangents = Tangents::of_lanes(simd, nn_inv, nt, [s[0], s[1], s[1], s[2]], size);
+        tangents.solve_lanes(simd, -q.0, c, mu, [guess.1, guess.2], wanted)
     }
 }
 
