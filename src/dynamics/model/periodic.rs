@@ -110,6 +110,7 @@ impl Cell {
     /// assert!((later.way() - 0.3).abs() < 1e-15 && (later.at(0.2).way() - cell.at(0.3).way()).abs() < 1e-15);
     /// # Ok::<(), drystone::model::scheme::Invalid>(())
     /// ```
+    #[must_use]
     pub fn displaced(self, start: f64) -> Self {
         let cell = Self { start, ..self }.at(0.0);
         Self { start: cell.way, ..cell }
