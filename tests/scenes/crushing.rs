@@ -101,3 +101,26 @@ fn crushing_takes_its_strength_times_the_way_and_a_saved_run_goes_on_with_the_sa
     assert!(rests > 0.2 * sunk && three.simulation.crushing_state().deepest - rests < 1e-10, "{rests} {sunk}");
     assert!(three.simulation.balance().energy.kinetic < 1e-12);
 }
+
+#[test]
+fn steps_of_a_shaken_pier_whose_joints_give_way_are_solved() {
+    let pier = |tolerance: f64, friction: &str| {
+        let text = format!(
+            "solver = {{ tolerance = {tolerance:e}, friction = \"{friction}\" }}\ntime = {{ step = \"2 ms\", end = 0.6 }}\n\
+             [[materials]]\nname = \"soft\"\ndensity = 1800\n\
+             [contact]\nmu = 0.5\ncrushing = {{ strength = \"60 kPa\", divisions = 4 }}\n\
+             [[generate.pier]]\nname = \"p\"\nmaterial = \"soft\"\nsize = [0.3, 0.3]\ncourses = 3\nheight = 0.9\n\
+             [base]\nsamples = [[0, 0, 0, 0], [0.1, 4, 1, 0], [0.3, -6, 0, 2], [0.5, 5, 0, 0], [0.6, 0, 0, 0]]\n\
+             [[load]]\nbodies = [\"p.2\"]\nforce = [0, 0, -2000]\nramp = 0.3\n"
+        );
+        drystone::scenes::run(&Scene::from_toml(&text, "t.toml").unwrap()).unwrap().1
+    };
+    for tolerance in [1e-4, 1e-6, 1e-8] {
+        let [exact, lagged] = ["exact", "lagged"].map(|friction| pier(tolerance, friction));
+        assert!(exact.energy.crushing_work_J < -1.0, "{exact}");
+        assert_eq!((exact.steps, exact.unconverged_steps, exact.lagged_steps), (300, 0, 0), "{tolerance:e}: {exact}");
+        assert_eq!((lagged.steps, lagged.unconverged_steps), (300, 0), "{tolerance:e}: {lagged}");
+        let ratio = lagged.energy.crushing_work_J / exact.energy.crushing_work_J;
+        assert!((ratio - 1.0).abs() < 0.02, "{tolerance:e}: {ratio}");
+    }
+}

@@ -128,6 +128,12 @@ impl AdmissibleSet {
         matches!(self, Self::Coulomb { .. } | Self::Crushing { .. } | Self::Rolling { .. } | Self::Twisting { .. })
     }
 
+    /// The largest first component, where it has a bound of its own; else infinity.
+    #[inline(always)]
+    pub(super) fn most(self) -> f64 {
+        if let Self::Crushing { most, .. } = self { most } else { f64::INFINITY }
+    }
+
     /// The De Saxcé shift `g(u)` of the first row: `μ‖u_t‖` for friction and alike for moments, 0 elsewhere.
     pub fn shift(self, u: &[f64]) -> f64 {
         match self {

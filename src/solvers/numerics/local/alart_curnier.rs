@@ -6,6 +6,7 @@
 //! |x_t| ≤ R:    F_n = ρ_n u_n,  F_t = ρ_t u_t                            stick
 //! |x_t| > R:    F_t = r_t − R n,  n = x_t / |x_t|                        slip
 //!               dF_t = (I − G) dr_t + ρ_t G du_t − μ n (dr_n − ρ_n du_n),   G = (R/|x_t|)(I − n nᵀ)
+//! x_n > P:      F_n = r_n − P,  R = μ P                                  gives way, where the normal reaction has a bound P
 //! ```
 //!
 //! (Alart & Curnier 1991.) Moments of rolling have the same rows with μ_r; sets without a De Saxcé shift have the natural map
@@ -33,7 +34,9 @@ impl Steps {
             if largest > 0.0 { 1.0 / largest } else { fallback }
         };
         match set {
-            AdmissibleSet::Coulomb { .. } => Self { normal: bound(0, 1), tangent: bound(1, rows), moment: 0.0 },
+            AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. } => {
+                Self { normal: bound(0, 1), tangent: bound(1, rows), moment: 0.0 }
+            }
             AdmissibleSet::Rolling { .. } => {
                 Self { normal: bound(0, 1), tangent: bound(1, rows / 2 + 1), moment: bound(rows / 2 + 1, rows) }
             }
@@ -73,7 +76,9 @@ pub(in crate::numerics) fn value(set: AdmissibleSet, rho: Steps, r: &[f64], u: &
         f.copy_from_slice(r);
         return false;
     }
-    f[0] = rho.normal * u[0];
+    let most = set.most();
+    let (gives, x_n) = (x_n > most, x_n.min(most));
+    f[0] = if gives { r[0] - most } else { rho.normal * u[0] };
     for (mu, rows, step) in parts {
         let t = rows.clone().map(|i| (r[i] - step * u[i]).powi(2)).sum::<f64>().sqrt();
         let stick = t <= mu * x_n;
@@ -114,7 +119,10 @@ pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64],
         (0..n).for_each(|i| a[i * n + i] = 1.0);
         return;
     }
-    b[0] = rho.normal;
+    let most = set.most();
+    let (gives, x_n) = (x_n > most, x_n.min(most));
+    let [own, slope] = if gives { [1.0, 0.0] } else { [0.0, rho.normal] };
+    (a[0], b[0]) = (own, slope);
     for (mu, rows, step) in parts {
         for i in rows.clone() {
             x[i] = r[i] - step * u[i];
@@ -133,8 +141,10 @@ pub(in crate::numerics) fn derivative(set: AdmissibleSet, rho: Steps, r: &[f64],
                 a[i * n + j] = unit - g;
                 b[i * n + j] = step * g;
             }
-            a[i * n] = -mu * direction;
-            b[i * n] = mu * direction * rho.normal;
+            if !gives {
+                a[i * n] = -mu * direction;
+                b[i * n] = mu * direction * rho.normal;
+            }
         }
     }
 }
@@ -154,6 +164,7 @@ mod tests {
     fn the_derivative_is_that_of_the_function_and_a_solution_is_a_zero() {
         let sets = [
             AdmissibleSet::Coulomb { mu: 0.4 },
+            AdmissibleSet::Crushing { mu: 0.4, most: 0.3 },
             AdmissibleSet::Rolling { mu: 0.4, mu_r: 0.1 },
             AdmissibleSet::NonNegative,
             AdmissibleSet::Free,

@@ -3,6 +3,7 @@
 //! ```text
 //! M (v − v_free) = Hᵀ r,   y = H v + b + s n ∈ K*,   r ∈ K,   y ∘ r = τ e,   τ → 0
 //! (M + Hᵀ N⁻² H) Δv = …                                  N: scaling of Nesterov and Todd, N r = N⁻¹ y
+//! y = H v + b + (s + g) n,   P − r_n ≥ 0,   g ≥ 0,   g (P − r_n) = τ                    a contact that gives way by g under P
 //! ```
 //!
 //! Predictor and corrector after Mehrotra 1992, scaling after Nesterov & Todd 1997, in the symmetric form of the cone: with
@@ -41,6 +42,8 @@ pub(super) struct Interior {
     cones: Vec<(Cone, f64)>,
     /// 1/μ for the normal of a contact, 1 for other rows; 0 for those that are held at 0
     unit: Vec<f64>,
+    /// of each block
+    bounds: Vec<Bound>,
     /// u and known shift of each row that does not move
     given: Vec<f64>,
     y: Vec<f64>,
@@ -59,6 +62,73 @@ pub(super) struct Interior {
     away: Vec<f64>,
     step: Vec<f64>,
     best: Vec<f64>,
+}
+
+/// The bound P of a normal reaction: one unknown and its complement more, which are eliminated within the block, as they touch its first row alone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bound {
+    /// P; infinite where there is none
+    most: f64,
+    /// what is left of it, and the velocity by which the contact gives way
+    left: f64,
+    gives: f64,
+    /// their changes by a step
+    changes: [f64; 2],
+    /// first column of K, its block without the bound, and `1 + K_nn g/(P − r_n)`
+    column: [f64; 3],
+    divisor: f64,
+    /// change of the velocity that nothing else has caused, times the divisor
+    push: f64,
+}
+
+impl Bound {
+    fn holds(&self) -> bool {
+        self.most < f64::INFINITY
+    }
+
+    fn ratio(&self) -> f64 {
+        self.gives / self.left
+    }
+
+    /// Softens the block: `K − k kᵀ w/(1 + w K_nn)`, k its first column and w the ratio of the pair.
+    fn soften(&mut self, k: &mut [f64]) {
+        self.column = [k[0], k[3], k[6]];
+        self.divisor = 1.0 + self.ratio() * k[0];
+        let share = self.ratio() / self.divisor;
+        for i in 1..3 {
+            for j in 1..3 {
+                k[3 * i + j] -= share * self.column[i] * self.column[j];
+            }
+        }
+        for i in 0..3 {
+            k[i] = self.column[i] / self.divisor;
+            k[3 * i] = k[i];
+        }
+    }
+
+    /// What `r_n` and the room that is left miss of the bound.
+    fn miss(&self, r_n: f64) -> f64 {
+        self.most - r_n - self.left
+    }
+
+    /// Takes what the bound takes from the reactions `r` that a step leads to where no velocity changes; straight to the boundary or towards the centre.
+    fn lower(&mut self, r_n: f64, centre: Option<f64>, r: &mut [f64]) {
+        let target = centre.map_or(0.0, |centre| centre - self.changes[0] * self.changes[1]) - self.left * self.gives;
+        self.push = (target - self.gives * self.miss(r_n)) / self.left + self.ratio() * (r[0] - r_n);
+        r.iter_mut().zip(self.column).for_each(|(r, k)| *r -= k * self.push / self.divisor);
+    }
+
+    /// Change of the velocity by which it gives way, where those of its rows change by `u`.
+    fn give(&mut self, u: &[f64]) -> f64 {
+        self.changes[1] = (self.push - self.ratio() * dot(&self.column, u)) / self.divisor;
+        self.changes[1]
+    }
+
+    /// The length of a step to the boundary.
+    fn longest(&self) -> f64 {
+        let to_zero = |x: f64, change: f64| if change < 0.0 { -x / change } else { f64::INFINITY };
+        to_zero(self.left, self.changes[0]).min(to_zero(self.gives, self.changes[1]))
+    }
 }
 
 /// Error and gap of the last progress, and iterations since then.
@@ -95,7 +165,7 @@ impl Progress {
 /// holds sets that it does not know, or a matrix breaks down at once.
 pub(super) fn solve(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace, tolerance: f64) -> Option<Report> {
     let known = |set| matches!(set, AdmissibleSet::Free | AdmissibleSet::NonNegative);
-    if !p.blocks.iter().all(|b| known(b.set)) || p.gives_way() || !work.prepare(p, answer) {
+    if !p.blocks.iter().all(|b| known(b.set)) || !work.prepare(p, answer) {
         return None;
     }
     let Workspace { space, iterate, interior, .. } = work;
@@ -143,7 +213,7 @@ impl Interior {
 
     /// On the axes of all cones, at the largest speed without reactions.
     fn start(&mut self, p: &Point<BlockSymmetric>, space: &BodySpace) {
-        let Self { cones, unit, given, y, z, dy, dz, w, lambda, miss, push, scratch: [u, b], v, away, step, .. } = self;
+        let Self { cones, unit, bounds, given, y, z, dy, dz, w, lambda, miss, push, scratch: [u, b], v, away, step, .. } = self;
         for x in [&mut *unit, y, z, dy, dz, w, lambda, miss, push, b] {
             x.clear();
             x.resize(p.w.len(), 0.0);
@@ -163,18 +233,18 @@ impl Interior {
             unit[rows.clone()].fill(1.0);
             let cone = match *set {
                 AdmissibleSet::Free => Cone::Free,
-                AdmissibleSet::Coulomb { mu } if mu > SMOOTH => {
+                AdmissibleSet::Coulomb { mu } | AdmissibleSet::Crushing { mu, .. } if mu > SMOOTH => {
                     unit[rows.start] = 1.0 / mu;
                     Cone::Lorentz(false)
                 }
-                AdmissibleSet::Coulomb { .. } => {
+                AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. } => {
                     unit[rows.start + 1..rows.end].fill(0.0);
                     Cone::Orthant
                 }
                 _ => Cone::Orthant,
             };
             speed = match set {
-                AdmissibleSet::Coulomb { .. } => speed.max(dot(u, u).sqrt()),
+                AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. } => speed.max(dot(u, u).sqrt()),
                 _ => u.iter().fold(speed, |s, u| s.max(u.abs())),
             };
             cones.push((cone, 1.0));
@@ -182,17 +252,25 @@ impl Interior {
         for (rows, shift) in space.blocks().zip(&p.known) {
             given[rows.start] += shift;
         }
-        for ((rows, (cone, _)), d) in space.blocks().zip(&*cones).zip(&p.weights) {
+        bounds.clear();
+        for (((rows, (cone, _)), d), set) in space.blocks().zip(&*cones).zip(&p.weights).zip(&p.sets) {
             cones::add_unit(*cone, speed, &unit[rows.clone()], &mut y[rows.clone()]);
-            cones::add_unit(*cone, speed / d, &unit[rows.clone()], &mut z[rows]);
+            cones::add_unit(*cone, speed / d, &unit[rows.clone()], &mut z[rows.clone()]);
+            let most = set.most();
+            let r_n = if most < f64::INFINITY { unit[rows.start] * z[rows.start] } else { 0.0 };
+            let left = (most - r_n).max(speed / d);
+            bounds.push(Bound { most, left, gives: speed * speed / d / left, ..Bound::default() });
         }
     }
 
     /// One predictor and corrector; false where the matrix breaks down or there is no way to go.
     fn advance(&mut self, weights: &[f64], matrix: &mut BlockSymmetric, space: &mut BodySpace) -> bool {
-        let Self { cones, unit, given, y, z, w, lambda, miss, scratch: [u, _], v, .. } = self;
+        let Self { cones, unit, bounds, given, y, z, w, lambda, miss, scratch: [u, _], v, .. } = self;
         u.clone_from(given);
         space.add_rates(v, u);
+        for (rows, bound) in space.blocks().zip(&*bounds).filter(|(_, bound)| bound.holds()) {
+            u[rows.start] += bound.gives;
+        }
         (0..u.len()).for_each(|k| miss[k] = y[k] - unit[k] * u[k]);
         for ((cone, beta), rows) in cones.iter_mut().zip(space.blocks()) {
             if !(cones::is_inside(*cone, &y[rows.clone()]) && cones::is_inside(*cone, &z[rows.clone()])) {
@@ -212,6 +290,9 @@ impl Interior {
                 _ => cones::inverse_square(cone, &w[rows[a].clone()], beta, k),
             }
             (0..n * n).for_each(|e| k[e] *= unit[e / n] * unit[e % n]);
+            if bounds[a].holds() {
+                bounds[a].soften(k);
+            }
             true
         });
         if !matrix.factorise() {
@@ -227,6 +308,10 @@ impl Interior {
         for (x, d) in [(&mut self.y, &self.dy), (&mut self.z, &self.dz), (&mut self.v, &self.step), (&mut self.away, &self.step)] {
             x.iter_mut().zip(d).for_each(|(x, d)| *x += length * d);
         }
+        for bound in self.bounds.iter_mut().filter(|bound| bound.holds()) {
+            bound.left += length * bound.changes[0];
+            bound.gives += length * bound.changes[1];
+        }
         true
     }
 
@@ -237,14 +322,18 @@ impl Interior {
             count += if matches!(cone, Cone::Orthant) { rows.clone().filter(|&k| self.unit[k] > 0.0).count() } else { 1 };
             sum += rows.map(|k| (self.y[k] + length * self.dy[k]) * (self.z[k] + length * self.dz[k])).sum::<f64>();
         }
+        for bound in self.bounds.iter().filter(|bound| bound.holds()) {
+            count += 1;
+            sum += (bound.left + length * bound.changes[0]) * (bound.gives + length * bound.changes[1]);
+        }
         sum / f64::from(count.max(1) as u32)
     }
 
     /// Sets the changes of velocities and pairs, straight to the boundary or towards the centre with the second order of the change before;
     /// returns the length to the boundary of the cones.
     fn direction(&mut self, weights: &[f64], matrix: &mut BlockSymmetric, space: &BodySpace, centre: Option<f64>) -> f64 {
-        let Self { cones, unit, y, z, dy, dz, w, lambda, miss, push, scratch: [a, b], away, step, .. } = self;
-        for ((rows, &(cone, beta)), d) in space.blocks().zip(&*cones).zip(weights) {
+        let Self { cones, unit, bounds, y, z, dy, dz, w, lambda, miss, push, scratch: [a, b], away, step, .. } = self;
+        for (((rows, &(cone, beta)), d), bound) in space.blocks().zip(&*cones).zip(weights).zip(&mut *bounds) {
             let (w, lambda, miss) = (&w[rows.clone()], &lambda[rows.clone()], &miss[rows.clone()]);
             let (push, unit) = (&mut push[rows.clone()], &unit[rows.clone()]);
             let (a, b) = (&mut a[rows.clone()], &mut b[rows.clone()]);
@@ -271,6 +360,9 @@ impl Interior {
             }
             // r + push + N⁻² miss
             (0..a.len()).for_each(|k| a[k] = unit[k] * (z[rows.start + k] + push[k] + a[k]));
+            if bound.holds() {
+                bound.lower(unit[0] * z[rows.start], centre, a);
+            }
         }
         space.mass_times(away, step);
         step.iter_mut().for_each(|x| *x = -*x);
@@ -279,7 +371,10 @@ impl Interior {
         a.fill(0.0);
         space.add_rates(step, a);
         let mut length = f64::INFINITY;
-        for ((rows, &(cone, beta)), d) in space.blocks().zip(&*cones).zip(weights) {
+        for (((rows, &(cone, beta)), d), bound) in space.blocks().zip(&*cones).zip(weights).zip(bounds) {
+            if bound.holds() {
+                a[rows.start] += bound.give(&a[rows.clone()]);
+            }
             rows.clone().for_each(|k| dy[k] = unit[k] * a[k] - miss[k]);
             if cone == Cone::Free {
                 rows.clone().for_each(|k| dz[k] = -dy[k] / (COMPLIANCE * d));
@@ -292,6 +387,11 @@ impl Interior {
             rows.clone().for_each(|k| dz[k] = push[k] - dz[k]);
             for (x, d) in [(&*y, &*dy), (&*z, &*dz)] {
                 length = length.min(cones::longest(cone, &x[rows.clone()], &d[rows.clone()]));
+            }
+            if bound.holds() {
+                let unit = unit[rows.start];
+                bound.changes[0] = bound.miss(unit * z[rows.start]) - unit * dz[rows.start];
+                length = length.min(bound.longest());
             }
         }
         length
@@ -367,6 +467,30 @@ pub(super) mod tests {
             for (c, r) in p.contacts.iter().zip(&answer.reactions.contacts) {
                 let u = p.contact_velocity(c, &answer.velocities.rigid) + shift * DVec3::X;
                 assert!(u.x >= mu * u.y.hypot(u.z) - 1e-8 && r.y.hypot(r.z) <= mu * r.x + 1e-8 && u.dot(*r).abs() < 1e-8, "{u} {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn towers_whose_contacts_give_way_are_solved_by_the_interior_point_and_by_multipliers_from_anywhere() {
+        for (n, mu, shift, part) in [(2, 0.5, 0.0, 0.5), (3, 0.0, 0.0, 0.3), (8, 0.3, 0.05, 0.6), (8, 1.5, 0.0, 0.2), (20, 0.6, 0.02, 0.7)]
+        {
+            let mut p = tower(n, mu, shift);
+            let (mut answer, mut work) = (Answer::for_problem(&p), Workspace::default());
+            convex(&p, &mut answer, &mut work, 1e-10).expect("known sets");
+            let largest = answer.reactions.contacts.iter().map(|r| r.x).fold(0.0, f64::max);
+            p.contacts.iter_mut().for_each(|c| c.most = part * largest);
+            let case = format!("{n} blocks, mu {mu}, {part} of {largest} N s");
+            let first = solve(&p, &mut Answer::for_problem(&p), &mut work, 1e-7).expect("known sets");
+            assert!(first.error() <= 1e-6 && first.factorisations <= 40, "{case}: {first:?}");
+            let multipliers = super::super::ProximalNewton { tolerance: 1e-10, ..Default::default() };
+            for start in [0.0, 0.5, 2.0] {
+                let mut own = answer.clone();
+                own.reactions.contacts.iter_mut().for_each(|r| *r *= start);
+                let report = multipliers.solve(&p, &mut own, &mut work);
+                assert!(report.converged(), "{case}, from {start}: {report:?}");
+                let given = own.reactions.contacts.iter().filter(|r| r.x > 0.999_999 * part * largest).count();
+                assert!(given > 0 && own.reactions.contacts.iter().all(|r| r.x <= (1.0 + 1e-9) * part * largest), "{case}");
             }
         }
     }

@@ -5,7 +5,8 @@
 //! inner   s ← μ‖u_t‖ at every iterate, or known                         De Saxcé's shift
 //!         r(v) = P_K(r_c − (κ/D)(H v + w + s))
 //!         0 = G(v) = M (v − v_free) − Hᵀ r(v)                           gradient of a convex φ for a given shift
-//!         (M + Hᵀ (κ/D) P'_K H) Δv = −G,   line search on φ = ½ |v − v_free|²_M + Σ (D/2κ) |r(v)|²
+//!         (M + Hᵀ (κ/D) P'_K H) Δv = −G,   line search on φ = ½ |v − v_free|²_M + Σ (D/2κ) (|r|² + 2 r·(x − r))
+//!                                                                       x: what P_K is taken of; the last term is 0 on cones, and is left out for intervals
 //! ```
 
 use super::space::{BodyMatrix, BodySpace};
@@ -93,12 +94,22 @@ impl<T: BodyMatrix> Point<T> {
 
     /// Calls `see(first row, r)` with the projected argument of every block; returns the part of φ that the rows have.
     fn project(&self, space: &BodySpace, kappa: f64, t: f64, mut see: impl FnMut(usize, &[f64])) -> f64 {
-        let (mut value, mut x) = (0.0, Vec::new());
+        let (mut value, mut x, mut outside) = (0.0, Vec::new(), Vec::new());
         for (a, rows) in space.blocks().enumerate().filter(|(_, rows)| !rows.is_empty()) {
             x.resize(rows.len(), 0.0);
             self.argument(a, rows.clone(), kappa, t, &mut x);
+            let bounded = self.sets[a].most() < f64::INFINITY;
+            if bounded {
+                outside.clone_from(&x);
+            }
             self.sets[a].project(&mut x);
-            value += 0.5 * self.weights[a] / kappa * x.iter().map(|x| x * x).sum::<f64>();
+            let mut square = x.iter().map(|x| x * x).sum::<f64>();
+            if bounded {
+                // on cones r is normal to what the projection takes away; for intervals, which are none either, the term is left out: a press
+                // that jams takes 1.2 times as long with it
+                square += 2.0 * x.iter().zip(&outside).map(|(r, x)| r * (x - r)).sum::<f64>();
+            }
+            value += 0.5 * self.weights[a] / kappa * square;
             see(rows.start, &x);
         }
         value
