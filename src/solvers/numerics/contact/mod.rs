@@ -37,8 +37,6 @@ pub use spin::SpinOperator;
 
 /// Most evaluations of the slip equation; bisection alone would need 60 for full precision.
 const MAX_SECULAR: usize = 80;
-/// Largest λ that is tried: its square is still a number. A guess that is next to nothing promises more.
-const LARGEST: f64 = 1e150;
 
 /// The operator of one contact, split once per time step.
 ///

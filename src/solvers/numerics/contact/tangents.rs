@@ -1,7 +1,10 @@
 //! Stick and slip of a contact without its normal row, of one contact or of one in each lane: the same bits.
 
-use super::{LARGEST, MAX_SECULAR};
+use super::MAX_SECULAR;
 use crate::algebra::lanes::{LANES, Mask, Plain, Simd, Wide, Wide3};
+
+/// Largest λ that is tried: its square is still a number. A guess that is next to nothing promises more.
+const LARGEST: f64 = 1e150;
 
 /// A contact without its normal row, in turned tangents.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
