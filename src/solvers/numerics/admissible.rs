@@ -123,15 +123,52 @@ impl AdmissibleSet {
         }
     }
 
+    /// Moves `x` to the nearest point of Tresca's set: the discs have `radii` instead of what the first row gives them, which keeps its own
+    /// bounds. Sets without a shift are taken as they are.
+    pub(super) fn project_tresca(self, radii: [f64; 3], x: &mut [f64]) {
+        if !self.shifted() {
+            return self.project(x);
+        }
+        let discs = self.discs(x.len());
+        if let Some(normal) = x.first_mut() {
+            *normal = normal.clamp(0.0, self.most());
+        }
+        for ((_, rows), radius) in discs.into_iter().zip(radii) {
+            let size = norm(&x[rows.clone()]);
+            if size > radius {
+                x[rows].iter_mut().for_each(|x| *x *= radius / size);
+            }
+        }
+    }
+
     /// True for the sets whose law has a De Saxcé shift.
     pub fn shifted(self) -> bool {
         matches!(self, Self::Coulomb { .. } | Self::Crushing { .. } | Self::Rolling { .. } | Self::Twisting { .. })
+    }
+
+    /// The set of `s x` for x in this one, s above 0: cones are their own multiples, bounds grow with s.
+    #[must_use]
+    pub(super) fn scaled(self, s: f64) -> Self {
+        match self {
+            Self::Interval { lower, upper } => Self::Interval { lower: s * lower, upper: s * upper },
+            Self::Crushing { mu, most } => Self::Crushing { mu, most: s * most },
+            cone => cone,
+        }
     }
 
     /// The largest first component, where it has a bound of its own; else infinity.
     #[inline(always)]
     pub(super) fn most(self) -> f64 {
         if let Self::Crushing { most, .. } = self { most } else { f64::INFINITY }
+    }
+
+    /// Bounds of a single row, or of the first of several.
+    pub(super) fn bounds(self) -> (f64, f64) {
+        match self {
+            Self::Free => (f64::NEG_INFINITY, f64::INFINITY),
+            Self::Interval { lower, upper } => (lower, upper),
+            _ => (0.0, self.most()),
+        }
     }
 
     /// The De Saxcé shift `g(u)` of the first row: `μ‖u_t‖` for friction and alike for moments, 0 elsewhere.

@@ -233,15 +233,7 @@ impl<F: Fn(&[f64], &mut [f64])> Field for InRoots<'_, '_, F> {
 
     fn project(&mut self, x: &mut [f64]) {
         for (set, o) in self.p.sets.iter().zip(self.p.offsets.windows(2)).filter(|(_, o)| o[0] < o[1]) {
-            // cones are their own multiples
-            let set = match *set {
-                AdmissibleSet::Interval { lower, upper } => {
-                    let d = self.root[o[0]];
-                    AdmissibleSet::Interval { lower: d * lower, upper: d * upper }
-                }
-                other => other,
-            };
-            set.project(&mut x[o[0]..o[1]]);
+            set.scaled(self.root[o[0]]).project(&mut x[o[0]..o[1]]);
         }
     }
 

@@ -188,7 +188,10 @@ impl Statics {
             offsets.windows(2).map(|w| (w[0]..w[1]).map(length).fold(0.0, f64::max).sqrt()).map(|l| if l > 0.0 { 1.0 / l } else { 1.0 });
         let weight = weight.collect();
         let size = norm(&force.iter().zip(&scale).map(|(f, s)| f * s).collect::<Vec<_>>());
-        let limits = vec![Limits::default(); sets.len()];
+        // what bounds the normal reaction is a limit here
+        let limits = sets.iter().map(|set| Limits { crushing: set.most(), ..Limits::default() }).collect();
+        let plain = |set| if let AdmissibleSet::Crushing { mu, .. } = set { AdmissibleSet::Coulomb { mu } } else { set };
+        let sets = sets.into_iter().map(plain).collect();
         Ok(Self { h, offsets, sets, limits, force, scale, weight, size })
     }
 
@@ -217,7 +220,8 @@ impl Statics {
                 }
             }
         }
-        self.limits = limits;
+        let own = self.limits.into_iter().zip(limits);
+        self.limits = own.map(|(own, given)| Limits { crushing: own.crushing.min(given.crushing), ..given }).collect();
         Ok(self)
     }
 
@@ -237,10 +241,7 @@ impl Statics {
                 row(old).filter(|(j, _)| *j < dof).for_each(|(j, x)| h.add_triplet(first + k, j, x));
             }
             offsets.push(first + block.rows.len());
-            sets.push(match block.set {
-                AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower / time_step, upper: upper / time_step },
-                set => set,
-            });
+            sets.push(block.set.scaled(1.0 / time_step));
             limits.push(block.limits);
         }
         let mut force: Vec<f64> = global.f.iter().take(dof).map(|f| f / time_step).collect();
@@ -544,6 +545,21 @@ mod tests {
         assert_eq!(of(-2.9).solve().verdict, Verdict::Admissible);
         let pulled = of(-3.1).solve();
         assert!(pulled.verdict == Verdict::Mechanism && (pulled.work - 0.1).abs() < 1e-6, "{pulled:?}");
+    }
+
+    #[test]
+    fn a_point_that_gives_way_bears_no_more_whether_its_set_or_a_limit_says_so() {
+        let pressed = |set: AdmissibleSet, crushing: f64| {
+            let point = Statics::new(CsMat::eye(3), vec![0, 3], vec![set], vec![1.0; 3], vec![-5.0, 0.0, 0.0]);
+            let limits = vec![Limits { crushing, ..Limits::default() }];
+            point.and_then(|p| p.limited(limits)).unwrap_or_else(|e| panic!("{e}")).solve()
+        };
+        let (free, mu) = (f64::INFINITY, 0.5);
+        for (most, crushing) in [(4.0, free), (9.0, 4.0), (4.0, 9.0)] {
+            let found = pressed(AdmissibleSet::Crushing { mu, most }, crushing);
+            assert!(found.verdict == Verdict::Mechanism && (found.work - 1.0).abs() < 1e-6, "{most} {crushing}: {found:?}");
+        }
+        assert_eq!(pressed(AdmissibleSet::Crushing { mu, most: 5.1 }, free).verdict, Verdict::Admissible);
     }
 
     #[test]

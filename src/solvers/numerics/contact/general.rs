@@ -6,6 +6,7 @@
 //! miss none either, but do not carry over to rolling.
 
 use super::tangents::Tangents;
+use super::under;
 
 /// The operator of one contact in space, split once per solve; rows `(n, t1, t2)`.
 ///
@@ -51,6 +52,40 @@ impl ContactOperator3 {
         }
         let c = [q[1] - self.tn[0] * q[0], q[2] - self.tn[1] * q[0]];
         self.tangents.solve(-q[0], c, mu, [guess[1], guess[2]])
+    }
+}
+
+/// The operator of one contact in space that gives way under a largest normal reaction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::numerics) struct CrushingOperator {
+    bearing: ContactOperator3,
+    /// the row of the normal, W_tn
+    n: [f64; 3],
+    tn: [f64; 2],
+    /// of W_tt, under a known normal reaction
+    tangents: Tangents<f64>,
+}
+
+impl CrushingOperator {
+    /// Splits the row-major `w`; `None` unless `W_nn` is positive and everything finite.
+    pub(in crate::numerics) fn new(w: &[f64; 9]) -> Option<Self> {
+        let tangents = Tangents::new(1.0, [0.0; 2], [w[4], w[5], w[7], w[8]], w[4].abs() + w[8].abs());
+        Some(Self { bearing: ContactOperator3::new(w)?, n: [w[0], w[1], w[2]], tn: [w[3], w[6]], tangents })
+    }
+
+    /// The reaction that solves the contact near a guess: that of a contact which bears anything, where its normal part is at most `most`;
+    /// else that part is `most`, and the tangents stick or slip on the disc `μ most`.
+    #[inline]
+    pub(in crate::numerics) fn solve_near(&self, q: [f64; 3], mu: f64, most: f64, guess: [f64; 3]) -> [f64; 3] {
+        let r = self.bearing.solve_near(q, mu, guess);
+        if r[0] <= most {
+            return r;
+        }
+        if mu <= 0.0 {
+            return [most, 0.0, 0.0];
+        }
+        let pressed = |n: f64| self.tangents.solve(n, [q[1] + self.tn[0] * n, q[2] + self.tn[1] * n], mu, [guess[1], guess[2]]);
+        under(most, pressed, |r| q[0] + self.n.iter().zip(r).map(|(w, r)| w * r).sum::<f64>())
     }
 }
 
@@ -107,5 +142,30 @@ impl ContactOperator2 {
         // rounding at the border of stick and slip
         let pivot = nn + against * mu * nt;
         if pivot > f64::EPSILON * nn { [-q[0] / pivot, -against * mu * q[0] / pivot] } else { [free, 0.0] }
+    }
+
+    /// The same of a contact that gives way under the normal reaction `most`.
+    #[inline]
+    pub(in crate::numerics) fn solve_under(&self, q: [f64; 2], mu: f64, most: f64) -> [f64; 2] {
+        let r = self.solve(q, mu);
+        if r[0] <= most {
+            return r;
+        }
+        let [nn, nt, tn, tt] = self.w;
+        let pressed = |n: f64| {
+            let (c, bound) = (q[1] + tn * n, mu * n);
+            // a tangent without stiffness slips against its velocity
+            [
+                n,
+                if tt > 0.0 {
+                    (-c / tt).clamp(-bound, bound)
+                } else if c == 0.0 {
+                    0.0
+                } else {
+                    -bound * c.signum()
+                },
+            ]
+        };
+        under(most, pressed, |[n, t]| q[0] + nn * n + nt * t)
     }
 }

@@ -31,12 +31,35 @@ mod tangents;
 #[cfg(test)]
 pub(super) mod tests;
 
+pub(in crate::numerics) use general::CrushingOperator;
 pub use general::{ContactOperator2, ContactOperator3};
 pub use rolling::RollingOperator;
 pub use spin::SpinOperator;
 
 /// Most evaluations of the slip equation; bisection alone would need 60 for full precision.
 const MAX_SECULAR: usize = 80;
+/// Halvings in [`under`]: to rounding of the largest reaction.
+const HALVINGS: usize = 60;
+
+/// The reaction under a largest normal one, where there is one beyond it: that at `most` where the contact does not open there. Where friction
+/// lifts it, there is another below, found by halving. `pressed` is the reaction of a given normal part, `opening` its `u_n`, below 0 for none.
+fn under<const N: usize>(most: f64, pressed: impl Fn(f64) -> [f64; N], opening: impl Fn([f64; N]) -> f64) -> [f64; N] {
+    let mut r = pressed(most);
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..HALVINGS {
+        if opening(r) > 0.0 {
+            high = r[0];
+        } else {
+            low = r[0];
+        }
+        let next = 0.5 * (low + high);
+        if low == most || next <= low || next >= high {
+            break;
+        }
+        r = pressed(next);
+    }
+    r
+}
 
 /// The operator of one contact, split once per time step.
 ///
@@ -166,7 +189,8 @@ impl LocalOperator {
         tangents.solve(push, c, mu, [guess.y, guess.z]).into()
     }
 
-    /// The reaction where the contact gives way under the normal reaction `most`: it sticks, or slips on the disc `μ most`.
+    /// The reaction where the contact would bear more than the normal reaction `most`: it gives way under that, and sticks, or slips on the
+    /// disc `μ most`.
     ///
     /// ```
     /// use drystone::numerics::contact::LocalOperator;
@@ -177,12 +201,12 @@ impl LocalOperator {
     /// ```
     #[inline(never)]
     pub fn solve_under(&self, q: DVec3, mu: f64, most: f64, guess: DVec3) -> DVec3 {
-        let c = [q.y + self.nt[0] * most, q.z + self.nt[1] * most];
         if mu <= 0.0 {
             return DVec3::new(most, 0.0, 0.0);
         }
         let tangents = Tangents::new(1.0, [0.0; 2], [self.tt[0], self.tt[1], self.tt[1], self.tt[2]], self.tt[0] + self.tt[2]);
-        tangents.solve(most, c, mu, [guess.y, guess.z]).into()
+        let pressed = |n: f64| tangents.solve(n, [q.y + self.nt[0] * n, q.z + self.nt[1] * n], mu, [guess.y, guess.z]);
+        under(most, pressed, |[n, x, y]| q.x + self.nn * n + self.nt[0] * x + self.nt[1] * y).into()
     }
 
     /// The reaction of the same contact under the convex law `K_μ ∋ r ⟂ u ∈ K_μ*`, with any known De Saxcé shift as part of `q.x`.

@@ -115,6 +115,35 @@ fn a_million_contacts_in_space_are_solved_to_rounding() {
 }
 
 #[test]
+fn contacts_that_give_way_are_solved_to_rounding() {
+    for n in [2, 3] {
+        let (mut random, mut capped) = (Random(5), 0);
+        for k in 0..100_000 {
+            let w = random_operator(n, k, &mut random);
+            let mu = coefficient(k / 8, &mut random);
+            let q = random_velocity(&w, n, k, mu, &mut random);
+            let solve = |most: f64| -> Vec<f64> {
+                if let (Ok(w), Ok(q)) = (<&[f64; 9]>::try_from(&w[..]), q[..].try_into()) {
+                    CrushingOperator::new(w).expect("positive").solve_near(q, mu, most, [0.0; 3]).to_vec()
+                } else {
+                    let w = ContactOperator2::new(w[..].try_into().expect("four")).expect("positive");
+                    w.solve_under(q[..].try_into().expect("two"), mu, most).to_vec()
+                }
+            };
+            // from a bound below what it would bear to one above
+            let most = solve(f64::INFINITY)[0] * (0.6 + 0.5 * random.next()).max(1e-3);
+            if most > 0.0 {
+                let r = solve(most);
+                let error = block_error(AdmissibleSet::Crushing { mu, most }, &w, &q, &r);
+                assert!(error <= 1e-9, "kind {} mu {mu} most {most} w {w:?} q {q:?} r {r:?} error {error:e}", k % 8);
+                capped += usize::from(r[0] == most);
+            }
+        }
+        assert!(capped > 10_000, "{capped} of {n} rows");
+    }
+}
+
+#[test]
 fn contacts_in_the_plane_are_solved_to_rounding() {
     let mut random = Random(2);
     for k in 0..300_000 {

@@ -132,14 +132,14 @@ impl Block<'_> {
                     }
                 }
             }
-            AdmissibleSet::SecondOrder { mu } => self.cone(&[(mu, 1, n)], self.u[0] - mu * norm(&self.u[1..]), all),
+            AdmissibleSet::SecondOrder { mu } => self.cone(&[(mu, 1, n)], self.u[0] - mu * norm(&self.u[1..]), f64::INFINITY, all),
             AdmissibleSet::Coulomb { .. }
             | AdmissibleSet::Crushing { .. }
             | AdmissibleSet::Rolling { .. }
             | AdmissibleSet::Twisting { .. } => {
                 let discs = set.discs(n).map(|(mu, rows)| (mu, rows.start, rows.end));
                 let some = discs.iter().filter(|d| d.1 < d.2).count();
-                self.cone(&discs[..some], self.u[0], all);
+                self.cone(&discs[..some], self.u[0], set.most(), all);
             }
         }
     }
@@ -149,8 +149,9 @@ impl Block<'_> {
         all.push(self.index, vec![(self.first + k, self.scale)], self.r[k] / self.scale)
     }
 
-    /// A contact: nothing when it opens; the discs `(slope, first, end)` that slide follow the normal, the others are unknown.
-    fn cone(&self, discs: &[(f64, usize, usize)], opening: f64, all: &mut Coordinates) {
+    /// A contact: nothing when it opens; the discs `(slope, first, end)` that slide follow the normal, the others are unknown; where it gives
+    /// way the normal is `most`.
+    fn cone(&self, discs: &[(f64, usize, usize)], opening: f64, most: f64, all: &mut Coordinates) {
         if opening > self.still {
             return;
         }
@@ -162,7 +163,11 @@ impl Block<'_> {
             }
         }
         let normal = all.push(self.index, entries, self.r[0] / self.scale);
-        all.cones.push(Cone::Bound { unknown: normal, sign: 1.0, bound: 0.0 });
+        let least = if opening < -self.still && most < f64::INFINITY { most } else { 0.0 };
+        all.cones.push(Cone::Bound { unknown: normal, sign: 1.0, bound: least / self.scale });
+        if most < f64::INFINITY {
+            all.cones.push(Cone::Bound { unknown: normal, sign: -1.0, bound: most / self.scale });
+        }
         for &(slope, from, to) in discs.iter().filter(|d| d.0 > 0.0 && norm(&self.u[d.1..d.2]) <= self.still) {
             let tangents = (from..to).map(|k| self.single(k, all)).collect();
             all.cones.push(Cone::SecondOrder { slope, normal, tangents });

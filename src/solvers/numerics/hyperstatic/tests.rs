@@ -57,6 +57,21 @@ fn each_leg_of_a_table_carries_between_nothing_and_half_of_it() {
 }
 
 #[test]
+fn legs_that_give_way_carry_no_more_than_that() {
+    let mut table = held(&feet(0.5), 0.0, DVec3::new(0.0, 0.0, -8.0));
+    table.sets.fill(AdmissibleSet::Crushing { mu: 0.0, most: 3.0 });
+    let (p, r, u) = solved(&table);
+    let lens = Lens::new(&p, &r, &u, 1e-6).expect("a lens");
+    let range = lens.interval(3);
+    assert!((range.min - 1.0).abs() < 1e-6 && (range.max - 3.0).abs() < 1e-6, "{range:?}");
+    // under more than they bear each gives way with all that it has
+    table.f[2] = -13.0;
+    let (p, r, u) = solved(&table);
+    let range = Lens::new(&p, &r, &u, 1e-6).expect("a lens").interval(6);
+    assert!(u[6] < -0.9 && (range.min - 3.0).abs() < 1e-6 && (range.max - 3.0).abs() < 1e-6, "{range:?} {u:?}");
+}
+
+#[test]
 fn three_legs_are_isostatic() {
     let (p, r, u) = solved(&held(&feet(0.5)[..3], 0.0, DVec3::new(-0.5, 0.5, -6.0)));
     // the load is inside the triangle, the free sideways motion does not matter without friction

@@ -3,6 +3,7 @@
 //! ```text
 //! G(v, r) = ½ |v − v_free|²_M + ½ rᵀ W r + qᵀ r + Σ μ r_n |u_t|  ≥ 0        u = H v + b with u_n ≥ 0,   r ∈ K
 //! G = 0     where and only where v and r obey Coulomb's law
+//!           + Σ P max(0, −u_n), r_n ≤ P in both sets, where contacts give way under P
 //! r known:  min over v, a problem of Tresca:      r'_n ≥ 0,  |r'_t| ≤ μ r_n,   −(W r' + q) ∈ N(r'),   u = W r' + q
 //! v known:  min over r, a problem of cones:       r ∈ K,  −(W r + q + μ|u_t| n) ∈ N_K(r)
 //! ```
@@ -69,7 +70,7 @@ pub(super) struct Search<'a> {
 impl<'a> Search<'a> {
     /// None where the problem is too large, has no friction, or `W + ρ D` is singular, and where the watch says stop.
     pub(super) fn new(p: &'a LocalProblem, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
-        if !p.sets.iter().any(|set| has_bound(*set)) {
+        if !p.sets.iter().any(|set| set.shifted()) {
             return None;
         }
         let weights = p.weights();
@@ -274,7 +275,7 @@ impl<'a> Alternation<'a> {
             half.y.fill(0.0);
         }
         for (i, known) in self.known.iter_mut().enumerate() {
-            *known = if has_bound(self.p.sets[i]) { bounds(i) } else { [0.0; 3] };
+            *known = if self.p.sets[i].shifted() { bounds(i) } else { [0.0; 3] };
         }
     }
 
@@ -295,10 +296,10 @@ impl<'a> Alternation<'a> {
         let r = &self.halves[1].z;
         let mut gap: f64 = r.iter().zip(&self.u).map(|(r, u)| r * u).sum();
         for (i, known) in self.known.iter_mut().enumerate() {
-            let range = p.w.range(i);
-            if let Some(&normal) = r[range].first() {
-                gap += known[0] * normal;
-                *known = if has_bound(p.sets[i]) { p.sets[i].discs(1).map(|(mu, _)| mu * normal) } else { [0.0; 3] };
+            let (range, set) = (p.w.range(i), p.sets[i]);
+            if let Some(&normal) = r[range.clone()].first() {
+                gap += known[0] * normal + crushed(set, &self.u[range]);
+                *known = if set.shifted() { set.discs(1).map(|(mu, _)| mu * normal) } else { [0.0; 3] };
             }
         }
         (spent, gap)
@@ -320,7 +321,8 @@ impl<'a> Alternation<'a> {
         for (i, out) in out.iter_mut().enumerate() {
             let range = self.p.w.range(i);
             let (r, u) = (&self.halves[1].z[range.clone()], &self.u[range]);
-            let own = r.iter().zip(u).map(|(r, u)| r * u).sum::<f64>() + r.first().map_or(0.0, |n| n * self.p.sets[i].shift(u));
+            let set = self.p.sets[i];
+            let own = r.iter().zip(u).map(|(r, u)| r * u).sum::<f64>() + r.first().map_or(0.0, |n| n * set.shift(u)) + crushed(set, u);
             *out = if gap > 0.0 { own / gap } else { 0.0 };
         }
     }
@@ -355,7 +357,7 @@ impl<'a> Alternation<'a> {
                     y[k] = new[k];
                 }
                 if which == 0 {
-                    bound(*set, known[i], new)
+                    set.project_tresca(known[i], new)
                 } else {
                     set.project(new)
                 }
@@ -374,25 +376,9 @@ impl<'a> Alternation<'a> {
     }
 }
 
-fn has_bound(set: AdmissibleSet) -> bool {
-    set.shifted()
-}
-
-/// The nearest point with a normal part that does not pull and tangents within their bounds; other sets as they are.
-fn bound(set: AdmissibleSet, bounds: [f64; 3], x: &mut [f64]) {
-    if !has_bound(set) {
-        return set.project(x);
-    }
-    let discs = set.discs(x.len()).map(|(_, rows)| rows);
-    if let Some(normal) = x.first_mut() {
-        *normal = normal.max(0.0);
-    }
-    for (rows, radius) in discs.into_iter().zip(bounds) {
-        let size = x[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
-        if size > radius {
-            x[rows].iter_mut().for_each(|x| *x *= radius / size);
-        }
-    }
+/// What a contact that gives way adds to the gap: `P max(0, −u_n)` under its largest normal reaction P.
+fn crushed(set: AdmissibleSet, u: &[f64]) -> f64 {
+    if let (AdmissibleSet::Crushing { most, .. }, Some(opening)) = (set, u.first()) { most * (-opening).max(0.0) } else { 0.0 }
 }
 
 /// `x = Σ b_k a_k` over the columns of a.

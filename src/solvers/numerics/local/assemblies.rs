@@ -11,6 +11,8 @@ pub(super) enum Law {
     Plane,
     Space,
     Rolling,
+    /// in space, under bounds of which some are reached
+    Crushing,
 }
 
 /// `bodies` bodies and `contacts` contacts between neighbours, at random places.
@@ -20,7 +22,7 @@ pub(super) fn assembly(law: Law, bodies: usize, contacts: usize, seed: u64) -> L
     let mut random = Random(seed);
     let rows = match law {
         Law::Plane => 2,
-        Law::Space => 3,
+        Law::Space | Law::Crushing => 3,
         Law::Rolling => 5,
     };
     let (n, dofs) = (rows * contacts, 6 * bodies);
@@ -50,7 +52,11 @@ pub(super) fn assembly(law: Law, bodies: usize, contacts: usize, seed: u64) -> L
             }
         }
         let (mu, mu_r) = (0.45 * (1.1 + random.next()), 0.1 * (1.1 + random.next()));
-        sets.push(if law == Law::Rolling { AdmissibleSet::Rolling { mu, mu_r } } else { AdmissibleSet::Coulomb { mu } });
+        sets.push(match law {
+            Law::Plane | Law::Space => AdmissibleSet::Coulomb { mu },
+            Law::Rolling => AdmissibleSet::Rolling { mu, mu_r },
+            Law::Crushing => AdmissibleSet::Crushing { mu, most: mu_r },
+        });
         for row in 1..rows {
             q[rows * a + row] = 0.3 * random.next();
         }

@@ -129,17 +129,9 @@ impl Inner {
 
     /// `x ← P_C(x)` for block i.
     fn project(&self, trial: &Trial, i: usize, x: &mut [f64]) {
-        let set = trial.p.sets[i];
-        if self.kind != Frozen::Bound || !set.shifted() {
-            return set.project(x);
-        }
-        let discs = set.discs(x.len()).map(|(_, rows)| rows);
-        x[0] = x[0].max(0.0);
-        for (rows, radius) in discs.into_iter().zip(self.frozen[i]) {
-            let size = x[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
-            if size > radius {
-                x[rows].iter_mut().for_each(|x| *x *= radius / size);
-            }
+        match self.kind {
+            Frozen::Shift => trial.p.sets[i].project(x),
+            Frozen::Bound => trial.p.sets[i].project_tresca(self.frozen[i], x),
         }
     }
 

@@ -124,8 +124,10 @@ fn row(set: AdmissibleSet, k: usize) -> (Sign, (f64, f64)) {
         AdmissibleSet::Free => (Sign::Zero, all),
         AdmissibleSet::NonNegative => (Sign::Positive, (0.0, f64::INFINITY)),
         AdmissibleSet::Interval { lower, upper } => (Sign::of_bounds(lower, upper), (lower, upper)),
+        AdmissibleSet::Crushing { most, .. } if k == 0 => (Sign::of_bounds(0.0, most), (0.0, most)),
+        AdmissibleSet::Crushing { mu, most } => (Sign::Any, (-mu * most, mu * most)),
         _ if k == 0 => (Sign::Positive, (0.0, f64::INFINITY)),
-        AdmissibleSet::Coulomb { mu } | AdmissibleSet::Crushing { mu, .. } | AdmissibleSet::SecondOrder { mu } => tangent(mu),
+        AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } => tangent(mu),
         AdmissibleSet::Rolling { mu, mu_r } => tangent(mu.max(mu_r)),
         AdmissibleSet::Twisting { mu, mu_r, mu_t } => tangent(mu.max(mu_r).max(mu_t)),
     }
@@ -134,6 +136,7 @@ fn row(set: AdmissibleSet, k: usize) -> (Sign, (f64, f64)) {
 #[cfg(test)]
 mod tests {
     use super::super::assemblies::{Law, assembly};
+    use super::super::{LocalSolver as _, auto::Auto};
     use super::*;
     use crate::algebra::blocks::BlockRows;
 
@@ -157,6 +160,13 @@ mod tests {
         let expected = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
         assert!(proof.multipliers.iter().zip(expected).all(|(y, e)| (y - e).abs() < 1e-12), "{proof:?}");
         assert!((proof.value + 1e-4).abs() < 1e-12);
+        // one that gives way under what squeezes it: there is none, but a solution
+        let mut soft = p.clone();
+        soft.sets[2] = AdmissibleSet::Crushing { mu: 0.4, most: 3.0 };
+        assert_eq!(soft.infeasibility(), None);
+        let (mut r, mut u) = (vec![0.0; 8], vec![0.0; 8]);
+        let report = Auto::default().solve(&soft, &mut r, &mut u);
+        assert!(report.converged() && r[4] == 3.0 && u[4] < 0.0, "{report:?} {r:?} {u:?}");
         // a little more room, and there is none
         let open = LocalProblem { q: q.iter().map(|q| if *q == 0.9e-3 { 1e-3 } else { *q }).collect(), ..p };
         assert_eq!(open.infeasibility(), None);

@@ -10,7 +10,7 @@
 //! T is the Nesterov–Todd scaling, the corrector Mehrotra's; the matrix is regular whatever the rank of W and is factorised by
 //! a sparse LU once an iteration, for two solves. The number of iterations hardly depends on the size: it is the choice for
 //! redundant, tightly solved problems. The first guess is not used, so it does not gain from the last time step. The cones must
-//! be symmetric: joints (free rows), unilateral rows, friction and second-order cones are; relays and rolling are not, and such
+//! be symmetric: joints (free rows), unilateral rows, friction and second-order cones are; relays, rolling and bounds are not, and such
 //! a problem comes back as [`Status::Stalled`] at once. As the shift is not monotone, convergence is not proved: a step that
 //! ends at the border with next to nothing gained is followed by a retreat along the units of the cones.
 //!

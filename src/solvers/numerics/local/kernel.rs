@@ -5,7 +5,7 @@
 use super::LocalProblem;
 use crate::algebra::dense;
 use crate::numerics::admissible::AdmissibleSet;
-use crate::numerics::contact::{ContactOperator2, ContactOperator3, RollingOperator, SpinOperator};
+use crate::numerics::contact::{ContactOperator2, ContactOperator3, CrushingOperator, RollingOperator, SpinOperator};
 use crate::numerics::mixed::MAX_ROWS;
 use glam::DVec3;
 
@@ -19,6 +19,16 @@ pub(in crate::numerics) enum Kernel {
     Coulomb3 {
         w: ContactOperator3,
         mu: f64,
+    },
+    Crushing2 {
+        w: ContactOperator2,
+        mu: f64,
+        most: f64,
+    },
+    Crushing3 {
+        w: Box<CrushingOperator>,
+        mu: f64,
+        most: f64,
     },
     Rolling {
         w: Box<RollingOperator>,
@@ -62,6 +72,13 @@ impl Kernel {
             (AdmissibleSet::Coulomb { mu }, 3) => {
                 w.try_into().ok().and_then(ContactOperator3::new).map_or(Self::Fixed, |w| Self::Coulomb3 { w, mu })
             }
+            (AdmissibleSet::Crushing { mu, most }, 2) => {
+                w.try_into().ok().and_then(ContactOperator2::new).map_or(Self::Fixed, |w| Self::Crushing2 { w, mu, most })
+            }
+            (AdmissibleSet::Crushing { mu, most }, 3) => {
+                let w = w.try_into().ok().and_then(CrushingOperator::new);
+                w.map_or(Self::Fixed, |w| Self::Crushing3 { w: Box::new(w), mu, most })
+            }
             (AdmissibleSet::Rolling { mu, mu_r }, _) => {
                 RollingOperator::new(w, rows).map_or(Self::Fixed, |w| Self::Rolling { w: Box::new(w), mu, mu_r })
             }
@@ -101,6 +118,8 @@ impl Kernel {
                 let [x, y] = w.solve([q[0], q[1]], *mu);
                 (r[0], r[1]) = (x, y);
             }
+            Self::Crushing2 { w, mu, most } => r.copy_from_slice(&w.solve_under([q[0], q[1]], *mu, *most)),
+            Self::Crushing3 { w, mu, most } => r.copy_from_slice(&w.solve_near([q[0], q[1], q[2]], *mu, *most, [r[0], r[1], r[2]])),
             Self::Rolling { w, mu, mu_r } => w.solve(q, *mu, *mu_r, r),
             Self::Scalar { inverse, set } => {
                 r[0] = -q[0] * inverse;
@@ -137,6 +156,18 @@ pub(in crate::numerics) fn solve_once(set: AdmissibleSet, w: &[f64], q: &[f64], 
         AdmissibleSet::Coulomb { mu } if n == 2 => {
             if let Some(local) = w.try_into().ok().and_then(ContactOperator2::new) {
                 r.copy_from_slice(&local.solve([q[0], q[1]], mu));
+                return;
+            }
+        }
+        AdmissibleSet::Crushing { mu, most } if n == 3 => {
+            if let Some(local) = w.try_into().ok().and_then(CrushingOperator::new) {
+                r.copy_from_slice(&local.solve_near([q[0], q[1], q[2]], mu, most, [r[0], r[1], r[2]]));
+                return;
+            }
+        }
+        AdmissibleSet::Crushing { mu, most } if n == 2 => {
+            if let Some(local) = w.try_into().ok().and_then(ContactOperator2::new) {
+                r.copy_from_slice(&local.solve_under([q[0], q[1]], mu, most));
                 return;
             }
         }
@@ -231,6 +262,9 @@ mod tests {
             AdmissibleSet::NonNegative,
             interval,
             AdmissibleSet::Coulomb { mu: 0.3 },
+            AdmissibleSet::Crushing { mu: 0.3, most: 0.1 },
+            AdmissibleSet::Crushing { mu: 0.0, most: 0.1 },
+            AdmissibleSet::Crushing { mu: 0.3, most: 9.0 },
             AdmissibleSet::SecondOrder { mu: 0.3 },
         ] {
             for q in [[-1.0, 0.5, 2.0], [-1.0, 0.01, 0.02], [1.0, -1.0, 1.0]] {

@@ -180,11 +180,7 @@ impl LocalProblem {
         let mut p = self.clone();
         p.w.values_mut().iter_mut().for_each(|w| *w *= alpha);
         p.q.iter_mut().for_each(|q| *q *= beta);
-        for set in &mut p.sets {
-            if let AdmissibleSet::Interval { lower, upper } = set {
-                (*lower, *upper) = (*lower * unit, *upper * unit);
-            }
-        }
+        p.sets.iter_mut().for_each(|set| *set = set.scaled(unit));
         Some((p, unit))
     }
 
@@ -228,12 +224,7 @@ pub(super) fn natural_map(sets: &[AdmissibleSet], offsets: &[usize], scales: &Sc
     let [r, u, q] = [r, u, q].map(|x| x.iter().map(|x| x * half * half).collect::<Vec<f64>>());
     let velocities = scales.velocities.iter().map(|x| x * half * half).collect();
     // bounds have the unit of r
-    let bounded = |set: &AdmissibleSet| match *set {
-        AdmissibleSet::Interval { lower, upper } => AdmissibleSet::Interval { lower: lower * half * half, upper: upper * half * half },
-        AdmissibleSet::Crushing { mu, most } => AdmissibleSet::Crushing { mu, most: most * half * half },
-        other => other,
-    };
-    let sets: Vec<AdmissibleSet> = sets.iter().map(bounded).collect();
+    let sets: Vec<AdmissibleSet> = sets.iter().map(|set| set.scaled(half).scaled(half)).collect();
     squares(&sets, offsets, &Scales { weights: scales.weights.clone(), velocities }, &r, &u, &q).residual(half)
 }
 
@@ -372,10 +363,19 @@ pub(super) fn validate_sets(sets: &[AdmissibleSet], offsets: &[usize]) -> Result
                     return size(&format!("block {i}"), rows, 3, "a normal and its tangents");
                 }
             }
-            AdmissibleSet::Crushing { most, .. } => {
-                let what = format!("the largest pressure of block {i}");
-                let needed = "contacts that give way under a pressure are known to running steps and to statics alone";
-                return Err(ProblemError::OutOfRange { what, found: most, needed });
+            AdmissibleSet::Crushing { mu, most } => {
+                coefficient(i, "mu", mu)?;
+                if !most.is_finite() || most <= 0.0 {
+                    let what = format!("the largest normal reaction of block {i}");
+                    return Err(ProblemError::OutOfRange {
+                        what,
+                        found: most,
+                        needed: "a bound above 0 is needed; coulomb bears anything",
+                    });
+                }
+                if rows == 0 {
+                    return size(&format!("block {i}"), rows, 3, "a normal and its tangents");
+                }
             }
             AdmissibleSet::Rolling { mu, mu_r } => {
                 coefficient(i, "mu", mu)?;

@@ -8,7 +8,7 @@
 
 use super::LocalProblem;
 use crate::algebra::matrix::Matrix;
-use crate::numerics::admissible::AdmissibleSet::{Coulomb, Free, Interval, NonNegative};
+use crate::numerics::admissible::AdmissibleSet::{Coulomb, Crushing, Free, Interval, NonNegative};
 use crate::numerics::complementarity::{Auto, ComplementaritySolver as _, Workspace};
 use crate::numerics::relay::Relay;
 use crate::numerics::{Measure, Report, Status, Watch};
@@ -34,7 +34,7 @@ impl Plane {
         let members: Vec<usize> = (0..p.sets.len()).filter(|&i| on(i)).collect();
         let w = &p.w;
         let plane = |i: usize| match p.sets[i] {
-            Coulomb { mu } if w.rows(i) == 2 => Some(mu),
+            Coulomb { mu } | Crushing { mu, .. } if w.rows(i) == 2 => Some(mu),
             _ => None,
         };
         let mut images: Vec<Vec<(usize, f64)>> = vec![Vec::new(); w.order()];
@@ -56,12 +56,9 @@ impl Plane {
         let (mut m, mut q, mut z) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
         let (mut lower, mut upper) = (vec![0.0; n], vec![f64::INFINITY; n]);
         for &i in &members {
-            let bounds = match p.sets[i] {
-                Free => (f64::NEG_INFINITY, f64::INFINITY),
-                Interval { lower, upper } => (lower, upper),
-                _ => (0.0, f64::INFINITY),
-            };
             for (k, row) in w.range(i).enumerate() {
+                // tangents in two parts that are not negative
+                let bounds = if k > 0 && plane(i).is_some() { (0.0, f64::INFINITY) } else { p.sets[i].bounds() };
                 for &(at, sign) in &images[row] {
                     q[at] = sign * p.q[row];
                     z[at] = (sign * r[row]).max(if images[row].len() == 2 { 0.0 } else { f64::NEG_INFINITY });
@@ -98,7 +95,7 @@ pub(super) fn applies_to(p: &LocalProblem) -> bool {
     p.order() <= LARGEST
         && p.sets.iter().enumerate().all(|(i, set)| match set {
             Free | NonNegative | Interval { .. } => true,
-            Coulomb { .. } => p.w.rows(i) <= 2,
+            Coulomb { .. } | Crushing { .. } => p.w.rows(i) <= 2,
             _ => false,
         })
 }

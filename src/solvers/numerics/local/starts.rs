@@ -112,15 +112,20 @@ const FINE: usize = 400;
 fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64], watch: &mut Watch) -> bool {
     let count = |edges: usize| -> usize {
         let unknowns = |i: usize| match p.sets[i] {
-            AdmissibleSet::Coulomb { .. } if p.w.rows(i) == 3 => edges + 2,
-            AdmissibleSet::Coulomb { .. } if p.w.rows(i) == 2 => 4,
+            AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. } => match p.w.rows(i) {
+                3 => edges + 2,
+                2 => 4,
+                rows => rows,
+            },
             _ => p.w.rows(i),
         };
         (0..p.sets.len()).map(unknowns).sum()
     };
     let edges = if count(8) <= FINE { 8 } else { 4 };
     let n = count(edges);
-    if n > LARGEST || p.sets.iter().any(|s| matches!(s, AdmissibleSet::Rolling { .. } | AdmissibleSet::SecondOrder { .. })) {
+    let smooth =
+        |s: &AdmissibleSet| matches!(s, AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. } | AdmissibleSet::SecondOrder { .. });
+    if n > LARGEST || p.sets.iter().any(smooth) {
         return false;
     }
     let mut random = Draw(seed);
@@ -132,8 +137,8 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64], watch: &mut Watch) -> boo
     for (i, set) in p.sets.iter().enumerate() {
         let range = p.w.range(i);
         let directions: Vec<[f64; 2]> = match (set, range.len()) {
-            (AdmissibleSet::Coulomb { .. }, 2) => vec![[1.0, 0.0], [-1.0, 0.0]],
-            (AdmissibleSet::Coulomb { .. }, 3) => {
+            (AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. }, 2) => vec![[1.0, 0.0], [-1.0, 0.0]],
+            (AdmissibleSet::Coulomb { .. } | AdmissibleSet::Crushing { .. }, 3) => {
                 // any first direction, then turns by an eighth or a quarter: no trigonometric function, whose last bits differ
                 let (x, y) = (2.0 * random.next() - 1.0, 2.0 * random.next() - 1.0);
                 let length = (x * x + y * y).sqrt();
@@ -148,19 +153,16 @@ fn faceted(p: &LocalProblem, seed: u64, r: &mut [f64], watch: &mut Watch) -> boo
             }
             _ => Vec::new(),
         };
-        let AdmissibleSet::Coulomb { mu } = *set else {
+        let (AdmissibleSet::Coulomb { mu } | AdmissibleSet::Crushing { mu, .. }) = *set else {
             for row in range {
                 images[row].push((at, 1.0));
-                (lower[at], upper[at]) = match *set {
-                    AdmissibleSet::Free => (f64::NEG_INFINITY, f64::INFINITY),
-                    AdmissibleSet::Interval { lower, upper } => (lower, upper),
-                    _ => (0.0, f64::INFINITY),
-                };
+                (lower[at], upper[at]) = set.bounds();
                 at += 1;
             }
             continue;
         };
         images[range.start].push((at, 1.0));
+        upper[at] = set.most();
         let slack = at + 1 + directions.len();
         for (k, d) in directions.iter().enumerate() {
             for (row, share) in (range.start + 1..range.end).zip(d) {

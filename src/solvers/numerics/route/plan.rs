@@ -23,7 +23,7 @@ impl Traits {
             (_, 0) => 0,
             (AdmissibleSet::Free, _) => Self::FREE,
             (AdmissibleSet::NonNegative, _) => Self::NON_NEGATIVE,
-            (AdmissibleSet::Interval { .. }, _) => Self::INTERVAL,
+            (AdmissibleSet::Interval { .. }, _) | (AdmissibleSet::Crushing { .. }, 1) => Self::INTERVAL,
             // a normal without tangents
             (_, 1) => Self::NON_NEGATIVE,
             (AdmissibleSet::Coulomb { .. }, 2) => Self::FRICTION2,
@@ -124,11 +124,7 @@ impl Plan {
         self.traits.extend(sets.iter().enumerate().map(|(i, set)| Traits::of(*set, w.rows(i))));
         p.problem.weigh(&mut self.weights);
         for (i, (set, &d)) in sets.iter().zip(&self.weights).enumerate() {
-            let (lower, upper) = match *set {
-                AdmissibleSet::Free => (f64::NEG_INFINITY, f64::INFINITY),
-                AdmissibleSet::Interval { lower, upper } => (lower, upper),
-                _ => (0.0, f64::INFINITY),
-            };
+            let (lower, upper) = set.bounds();
             for (values, x) in [(&mut self.lower, lower), (&mut self.upper, upper), (&mut self.d, d), (&mut self.d_inv, 1.0 / d)] {
                 values[w.range(i)].fill(x);
             }

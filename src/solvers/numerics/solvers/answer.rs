@@ -91,6 +91,8 @@ pub enum State {
     Roll,
     /// Pressed, sliding and rolling.
     SlipRoll,
+    /// Pressed with the largest normal reaction, under which it gives way.
+    Crush,
     /// An equation.
     Held,
     /// A bounded unknown at its lower bound.
@@ -113,6 +115,7 @@ impl State {
             Self::Slip => "slip",
             Self::Roll => "roll",
             Self::SlipRoll => "slip_roll",
+            Self::Crush => "crush",
             Self::Held => "held",
             Self::AtLower => "lower",
             Self::Inside => "inside",
@@ -183,8 +186,11 @@ fn state(set: AdmissibleSet, r: &[f64], u: &[f64], w: f64) -> State {
             }
         }
         _ if open => State::Open,
-        AdmissibleSet::Coulomb { .. } | AdmissibleSet::SecondOrder { .. } if r.len() == 1 => State::Closed,
-        AdmissibleSet::Coulomb { mu: 0.0 } | AdmissibleSet::SecondOrder { mu: 0.0 } => State::Closed,
+        AdmissibleSet::Crushing { most, .. } if -*opening > w * (most - normal).max(0.0) => State::Crush,
+        _ if r.len() == 1 => State::Closed,
+        AdmissibleSet::Coulomb { mu: 0.0 } | AdmissibleSet::SecondOrder { mu: 0.0 } | AdmissibleSet::Crushing { mu: 0.0, .. } => {
+            State::Closed
+        }
         AdmissibleSet::Coulomb { mu } | AdmissibleSet::SecondOrder { mu } | AdmissibleSet::Crushing { mu, .. } => {
             if cone(mu, 1..r.len()) {
                 State::Slip
@@ -313,6 +319,9 @@ mod tests {
             (AdmissibleSet::Coulomb { mu: 0.0 }, vec![2.0, 0.0], vec![0.0, 0.3], State::Closed),
             (AdmissibleSet::NonNegative, vec![2.0], vec![1e-9], State::Closed),
             (AdmissibleSet::NonNegative, vec![0.0], vec![1.0], State::Open),
+            (AdmissibleSet::Crushing { mu: 0.5, most: 2.0 }, vec![2.0, -1.0, 0.0], vec![-1e-3, 0.3, 0.0], State::Crush),
+            (AdmissibleSet::Crushing { mu: 0.5, most: 3.0 }, vec![2.0, -1.0, 0.0], vec![0.0, 0.3, 0.0], State::Slip),
+            (AdmissibleSet::Crushing { mu: 0.5, most: 2.0 }, vec![0.0; 3], vec![0.1, 0.3, 0.0], State::Open),
             (AdmissibleSet::Free, vec![2.0], vec![0.0], State::Held),
             (AdmissibleSet::Interval { lower: -1.0, upper: 1.0 }, vec![-1.0], vec![2.0], State::AtLower),
             (AdmissibleSet::Interval { lower: -1.0, upper: 1.0 }, vec![1.0], vec![-2.0], State::AtUpper),

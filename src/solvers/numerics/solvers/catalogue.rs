@@ -192,7 +192,10 @@ pub fn all() -> &'static [Entry] {
             [Lcp, Mlcp, Relay] => complementarity Newton { max_iterations, function: NewtonFunction::Minimum }
         ),
         Entry {
-            sets: |set| !matches!(set, AdmissibleSet::Interval { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. }),
+            sets: |set| {
+                use AdmissibleSet::{Crushing, Interval, Rolling, Twisting};
+                !matches!(set, Interval { .. } | Crushing { .. } | Rolling { .. } | Twisting { .. })
+            },
             ..entry!(
                 "interior_point",
                 "predictor–corrector on the central path: few iterations of one factorisation each, M or W positive semidefinite",
