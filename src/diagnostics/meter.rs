@@ -186,6 +186,11 @@ pub(crate) struct Record {
     /// what the loads of a step would give to bodies alone
     pushed: f64,
     pub(super) first_missed: Option<f64>,
+    /// steps that were solved, but whose bodies went elsewhere than their rows looked, and the first of them
+    #[serde(default)]
+    pub(super) unsettled: u64,
+    #[serde(default)]
+    pub(super) first_unsettled: Option<f64>,
     pub(super) first_infeasible: Option<Squeeze>,
     /// shortest and longest step
     step_sizes: Option<[f64; 2]>,
@@ -290,8 +295,11 @@ impl Meter {
         }
         let missed = !report.converged && !report.infeasible && report.report.status != Status::Lagged;
         record.unconverged += u64::from(missed);
+        // no solver would do better there
+        let unsettled = missed && report.report.converged() && report.systems.unconverged == 0;
+        record.unsettled += u64::from(unsettled);
         if missed {
-            record.first_missed.get_or_insert(report.time);
+            if unsettled { &mut record.first_unsettled } else { &mut record.first_missed }.get_or_insert(report.time);
         }
         // what locked axes hold has its own words
         if report.infeasible && record.first_infeasible.is_none() {

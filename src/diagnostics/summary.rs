@@ -192,7 +192,8 @@ pub struct Summary {
     pub rel_max: f64,
     /// The e_s that every step had to reach.
     pub tolerance: f64,
-    /// Steps that missed the tolerance, those without a solution and those with lagged friction not counted.
+    /// Steps that missed the tolerance, or met it with bodies that had to be stopped on the way; those without a solution and those with
+    /// lagged friction not counted.
     pub unconverged_steps: u64,
     /// Steps that were solved with a known De Saxcé shift (lagged friction): all of a scene that asks for it, else those in which
     /// Coulomb's law was not reached.

@@ -84,7 +84,16 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
         found.push(format!(
             "{} of {} steps missed the tolerance of {:.0e}, the first at t = {first} s: halve the time step, or look at that step with \
              --export-problems and `drystone solve`",
-            s.unconverged_steps, s.steps, s.tolerance
+            s.unconverged_steps - record.unsettled,
+            s.steps,
+            s.tolerance
+        ));
+    }
+    if let Some(first) = record.first_unsettled.map(instant) {
+        found.push(format!(
+            "{} of {} steps met the tolerance, but their bodies were stopped on the way, or turned too far to be followed, the first at t = {first} s: \
+             use {step}",
+            record.unsettled, s.steps
         ));
     }
     if s.lagged_steps > 0 && s.lagged_defect_max > LAGGED.max(10.0 * s.tolerance) {

@@ -222,6 +222,12 @@ fn an_unknown_table_names_the_one_that_is_meant() {
         "{listed}"
     );
     assert!(wrong("flow.drain").contains("did you mean `drain.mass`"), "{}", wrong("flow.drain"));
+    // of a long name the end is enough, as tables of a sweep have what a run has behind `measures.`
+    let directory = folder(&[("results.csv", "mu,energy.scale,measures.m.coordination\n0,0,0\n1,2,3\n")]);
+    let wrong = |what: &str| drystone::io::run_plots::sweep_panels(directory.path(), &[what.to_owned()], None).unwrap_err().to_string();
+    for what in ["m.coordination", "m.coord"] {
+        assert!(wrong(what).contains("did you mean `measures.m.coordination`"), "{what}: {}", wrong(what));
+    }
 }
 
 /// To ask what there is, is no mistake; what is not drawn by this is said where it would be looked for.

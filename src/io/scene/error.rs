@@ -90,9 +90,14 @@ pub(crate) fn suggestion<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> 
     if found.len() > 64 {
         return None;
     }
-    // the beginning of a word is as good as the word
-    let begun = |word: &str| found.len() >= 3 && word.to_lowercase().starts_with(&found.to_lowercase());
-    let best = known.iter().map(|&word| (if begun(word) { 1 } else { score(word) }, word)).min()?;
+    // the beginning of a word is as good as the word, and nearly so that of what stands behind one of its dots
+    let begins = |word: &str| word.to_lowercase().starts_with(&found.to_lowercase());
+    let cost = |word: &str| match found.len() >= 3 {
+        true if begins(word) => 1,
+        true if word.match_indices('.').any(|(dot, _)| begins(&word[dot + 1..])) => 2.min(score(word)),
+        _ => score(word),
+    };
+    let best = known.iter().map(|&word| (cost(word), word)).min()?;
     (best.0 <= 1 + best.1.len().min(found.len()) / 3).then_some(best.1)
 }
 
