@@ -7,7 +7,7 @@ use drystone::io::scene::Scene;
 use drystone::model::newton_euler::{BodyPose, Velocity};
 use drystone::scenes::checkpoint::Checkpoint;
 use drystone::scenes::{Built, build, run};
-use drystone::simulation::{AutoStep, Body, Simulation};
+use drystone::simulation::{AutoStep, Body, JointState, Simulation};
 use glam::DVec3;
 use std::sync::Arc;
 
@@ -168,6 +168,42 @@ fn chosen_steps_of_a_forecast_scene_need_no_warning() -> Fallible {
         }
         let coarse = run(&Scene::from_toml(&text.replace("step = \"auto\"", "step = \"auto\"\naccuracy = 0.05"), "ball")?)?.1;
         assert!(coarse.warnings.iter().any(|w| w.contains("a smaller `accuracy`")), "{:?}", coarse.warnings);
+    }
+    Ok(())
+}
+
+/// Of a gap-aware scene, whose velocities are those of the middle of steps, it is said what steps that change their length take.
+#[test]
+fn what_changes_of_the_step_take_is_told() -> Fallible {
+    let bar = "[[bodies]]\nname = \"bar\"\nshape = { kind = \"cuboid\", size = [1, 0.1, 0.1] }\nmass = 1\nposition = [0.5, 0, 0]\n";
+    let spring = format!(
+        "gravity = [0, 0, 0]\n{bar}velocity = [0, 0, 1]\n[[joints]]\nkind = \"prismatic\"\nbody1 = \"bar\"\nanchor = [0, 0, 0]\naxis = [0, 0, 1]\n\
+         spring = {{ stiffness = 100, damping = 0 }}\n"
+    );
+    let pendulum = format!("{bar}[[joints]]\nkind = \"revolute\"\nbody1 = \"bar\"\nanchor = [0, 0, 0]\naxis = [0, 1, 0]\n");
+    for (text, accuracy, stiffness, moved) in [(&spring, 0.05, 100.0, 0.5), (&pendulum, 0.2, 0.0, 0.5 * 9.81)] {
+        let left = |time: &str| -> Fallible<(f64, Summary)> {
+            let scene = Scene::from_toml(&format!("time = {{ {time}, end = 4 }}\n{text}"), "t")?;
+            let (built, summary) = run(&scene)?;
+            let joint = JointState::of(built.simulation.world(), built.joints[0][0]).ok_or("no joint")?;
+            let energy = built.simulation.balance().energy.total() + 0.5 * stiffness * joint.coordinate.ok_or("free")?.powi(2);
+            Ok((energy, summary))
+        };
+        let start = if stiffness > 0.0 { moved } else { 0.0 };
+        let auto = format!("step = \"auto\", accuracy = {accuracy}");
+        let (energy, summary) = left(&auto)?;
+        let (lost, told) = (start - energy, summary.energy.step_change_loss_J);
+        assert!(lost > 0.02 * moved && (told / lost - 1.0).abs() < 0.2, "{lost} J are lost, {told} J told");
+        assert!(
+            summary.warnings.len() == 1 && summary.warnings[0].contains("steps that change their length took"),
+            "{:?}",
+            summary.warnings
+        );
+        for time in ["step = 4e-3".to_owned(), format!("{auto}, treatment = \"forecast\"")] {
+            let (energy, summary) = left(&time)?;
+            assert!(summary.warnings.is_empty() && summary.energy.step_change_loss_J == 0.0, "{time}: {:?}", summary.warnings);
+            assert!((start - energy).abs() < 0.03 * moved, "{time}: {}", start - energy);
+        }
     }
     Ok(())
 }

@@ -66,6 +66,7 @@ pub(super) fn energies(simulation: &Simulation) -> EnergySummary {
         edge_loss_J: balance.edge_loss,
         rope_loss_J: balance.ropes,
         spring_loss_J: balance.springs[0],
+        step_change_loss_J: balance.changes,
         damper_loss_J: balance.springs[1],
         impact_loss_J: balance.impacts[0] - balance.impacts[1],
         restitution_loss_J: None,

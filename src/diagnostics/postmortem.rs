@@ -147,7 +147,8 @@ fn act(spec: &mut JointSpec, law: &Law, q: &Coordinate, now: f64) {
             spec.limits = Some(if q.sign > 0.0 { [at.min(0.0), upper] } else { [lower, at.max(0.0)] });
             spec.restitution = e;
         }
-        Law::Relay { upper, .. } if q.speed == 0.0 => spec.friction = upper,
+        // a motor that holds still is friction too
+        Law::Relay { upper, .. } if q.speed == 0.0 => spec.friction += upper,
         Law::Relay { upper, .. } => spec.motor = Some(Motor { speed: q.speed, limit: upper }),
         Law::Bearing { mu, radius } => spec.bearing = Some(Bearing { mu, radius }),
         Law::Spring { stiffness, damping, limit } => {
@@ -290,6 +291,7 @@ mod tests {
         for acts in [
             "motor = { speed = 5, limit = 3 }",
             "friction = 0.4",
+            "friction = 0.4\nmotor = { speed = 0, limit = 3 }",
             "spring = { stiffness = 50, damping = 2, rest = 0.3 }",
             "servo = { position = 0.4, stiffness = 60, damping = 1, limit = 8 }",
         ] {

@@ -59,6 +59,8 @@ pub struct EnergySummary {
     pub rope_loss_J: f64,
     /// What springs and servos lost to the length of the step (gap-aware scenes), part of the work of motors.
     pub spring_loss_J: f64,
+    /// What bodies lost as steps changed their length (gap-aware scenes), part of the work of the scheme and of motors.
+    pub step_change_loss_J: f64,
     /// What the dampers of springs and servos took in gap-aware scenes, part of the work of motors.
     pub damper_loss_J: f64,
     /// What impacts of two steps (gap-aware scenes) take by their restitution: `(1 − e_n²) w²/2W` of each that meets with the speed w.

@@ -256,6 +256,16 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
             forecast("springs")
         ));
     }
+    let changes = e.step_change_loss_J;
+    if changes.abs() > ENERGY[1] * moved && moved > 0.0 {
+        found.push(format!(
+            "steps that change their length {} {:.2e} J, {:.0} % of the energy that moved: use {step}, steps of one length{}",
+            if changes > 0.0 { "took" } else { "put in" },
+            changes.abs(),
+            100.0 * changes.abs() / moved,
+            forecast("bodies"),
+        ));
+    }
     // what a joint holds does not move against it, and what spins in it keeps its spin; an eccentric wheel hardly travels, and what shakes its
     // axle comes from its spin, while a gyroscope that sinks loses no more than what it has fallen by
     let (joints, travelled) = (e.joint_work_J - e.rope_loss_J, record.travelled().max(least));

@@ -6,7 +6,7 @@ use drystone::geometry::Shape;
 use drystone::model::interaction::Interaction;
 use drystone::model::joint::{JointKind, JointSpec, TieLaw, TieRelation, TieSpec};
 use drystone::model::scheme::{Drift, Scheme, Treatment};
-use drystone::simulation::{Body, Simulation};
+use drystone::simulation::{Body, JointState, Simulation};
 use glam::{DQuat, DVec3};
 use std::f64::consts::PI;
 
@@ -115,6 +115,28 @@ fn a_motor_gives_its_torque_until_it_has_its_speed_and_then_what_is_needed() -> 
         assert!((coordinate(&sim, motor).lambda[0] / h - 0.1).abs() < 2e-3, "it works against friction alone");
         assert!((coordinate(&sim, friction).lambda[0] / h + 0.1).abs() < 1e-4);
         assert!(sim.balance().error() < 1e-10, "{:?}", sim.balance());
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_motor_gives_is_not_that_of_friction_also_where_it_holds_still_nor_what_a_servo_gives_that_of_a_spring() -> Fallible {
+    let weight = 2.0 * G * 0.3;
+    let hinge = JointSpec::new(JointKind::Revolute).axis(DVec3::Y);
+    let both = hinge.friction(2.0).motor(0.0, 100.0);
+    let alone = [hinge.friction(100.0), hinge.motor(0.0, 100.0), hinge.servo(0.0, 1e9, 1e6, f64::INFINITY), hinge.spring(1e9, 1e6)];
+    for (spec, column) in alone.into_iter().zip([0, 1, 1, 2]).chain([(both, 1)]) {
+        let mut sim = space(2e-3, GAP_AWARE, G, 1e-10)?;
+        let bar = bar(&mut sim, DVec3::ZERO)?;
+        let parts = sim.add_joint(bar, None, &spec)?;
+        sim.run_until(0.2)?;
+        let state = JointState::of(sim.world(), parts[0]).ok_or("no joint")?;
+        let mut found = [state.friction, state.motor, state.spring];
+        // dry friction and a motor that holds still may share as they like, within their bounds
+        let shared = if spec == both { 2.0 } else { 0.0 };
+        assert!((found[column] + weight).abs() < shared + 1e-5 * weight, "{spec:?} {found:?}");
+        found[column] = 0.0;
+        assert!(found.iter().all(|effort| effort.abs() <= shared * (1.0 + 1e-9)), "{spec:?} {found:?}");
     }
     Ok(())
 }

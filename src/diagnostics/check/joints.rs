@@ -9,9 +9,9 @@
 
 use super::{Bodies, Severity, Short};
 use crate::algebra::spatial::Pose;
-use crate::io::scene::model::Joint;
+use crate::io::scene::model::{Joint, Motion as SceneMotion};
 use crate::model::interaction::Interaction;
-use crate::model::joint::{Coordinate, Freedom, JointKind, MAX_JOINT_ROWS};
+use crate::model::joint::{Coordinate, Freedom, JointKind, MAX_JOINT_ROWS, TransmissionSpec};
 use crate::model::law::Law;
 use crate::model::newton_euler::{BodyPose, Inertia, Locks, Motion, Velocity};
 use crate::model::relation::Relation;
@@ -245,12 +245,79 @@ impl Bodies<'_> {
         None
     }
 
+    /// A joint that reaches over half of a periodic cell: it holds bodies where they are written, not the images that stand beside it.
+    fn over_the_cell(&self, joint: &Joint) -> Option<(usize, String, String)> {
+        let (cell, spec) = (&self.scene.periodic, &joint.spec);
+        // against the world these hold directions, and a point anywhere along their way
+        if cell.is_open() || joint.body2.is_none() && matches!(spec.kind, JointKind::Prismatic | JointKind::Planar) {
+            return None;
+        }
+        let far = matches!(spec.kind, JointKind::Distance(_));
+        let ends = [(Some(joint.body1), spec.anchor), (joint.body2, if far { spec.anchor2 } else { spec.anchor })];
+        for (i, anchor) in ends.into_iter().filter_map(|(body, anchor)| Some((body?, anchor))) {
+            // what fills the cell has no images
+            if self.shapes[i].as_ref().is_none_or(|shape| cell.too_long(shape.bounding_radius())) {
+                continue;
+            }
+            let place = self.scene.bodies[i].pose.position;
+            // a rod or rope goes from one anchor to the other
+            let ways = [anchor - place, if far { spec.anchor2 - spec.anchor } else { DVec3::ZERO }];
+            for a in (0..3).filter(|&a| cell.periodic(a)) {
+                let Some(way) = ways.into_iter().map(|way| way[a]).find(|way| way.abs() > 0.5 * cell.size[a]) else { continue };
+                let message = format!(
+                    "its joint {:?} reaches over {} m along {}, more than half of the periodic cell, to where {} is written",
+                    joint.name,
+                    Short(way.abs()),
+                    ["x", "y", "z"][a],
+                    if i == joint.body1 { "it" } else { self.name(i) },
+                );
+                let cure = format!(
+                    "joints do not hold images: where the joint is to hold it through the face, write its place one cell ({} m) farther, outside",
+                    Short(cell.size[a])
+                );
+                return Some((joint.body1, message, cure));
+            }
+        }
+        None
+    }
+
+    /// Wheels and racks of transmissions whose bearings move: what they count, they count against the world.
+    pub(super) fn moving_bearings(&mut self) {
+        let scene = self.scene;
+        let mut found = Vec::new();
+        for t in scene.transmissions.iter().filter(|t| !matches!(t.spec, TransmissionSpec::Screw { .. })) {
+            let ends = [Some(t.body1), t.body2];
+            let bearing = |wheel: usize| {
+                let others = scene.joints.iter().filter_map(|j| match (j.body1, j.body2) {
+                    (one, Some(two)) if one == wheel => Some(two),
+                    (one, Some(two)) if two == wheel => Some(one),
+                    _ => None,
+                });
+                others
+                    .filter(|other| !ends.contains(&Some(*other)))
+                    .find(|&other| !matches!(scene.bodies[other].motion, SceneMotion::Static))
+            };
+            if let Some((wheel, on)) = ends.into_iter().flatten().find_map(|wheel| Some((wheel, bearing(wheel)?))) {
+                let message = format!(
+                    "the transmission {:?} counts how it moves against the world, not against {}, which bears it and moves itself",
+                    t.name,
+                    self.name(on)
+                );
+                let cure = "the turns of what bears it are not taken off, as a planet on its carrier would need, and nothing of its torque is passed on \
+                            to it; leave it if that moves but little";
+                found.push((wheel, message, cure.to_owned()));
+            }
+        }
+        self.say_all(Severity::Hint, found);
+    }
+
     /// Ropes that are too short for their points, limits of angles that look like degrees, and points far away.
     pub(super) fn ropes_and_limits(&mut self) {
         let mut found = Vec::new();
         for joint in &self.scene.joints {
             let spec = &joint.spec;
             found.extend(self.far_anchor(joint));
+            found.extend(self.over_the_cell(joint));
             if let (JointKind::Distance(length), true) = (spec.kind, spec.slack) {
                 let apart = spec.anchor.distance(spec.anchor2);
                 if apart > length * (1.0 + OPEN) {

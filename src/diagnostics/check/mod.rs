@@ -140,6 +140,7 @@ fn looked_at(scene: &Scene, listed: usize) -> Bodies<'_> {
     all.pulses();
     all.joints();
     all.ropes_and_limits();
+    all.moving_bearings();
     all.shared_volumes();
     all.late();
     for note in &scene.notes {

@@ -587,6 +587,60 @@ fn joints_many_sizes_away_from_a_body_are_told_with_the_figures() {
 }
 
 #[test]
+fn joints_that_reach_over_half_of_a_periodic_cell_are_told() {
+    let scene = |b: f64, cell: &str, joint: &str| {
+        let bar = |name: &str, x: f64| {
+            format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"cuboid\", size = [0.2, 0.1, 0.1] }}\nposition = [{x}, 0, 0]\n")
+        };
+        let text = format!("{cell}{}{}[[joints]]\nname = \"j\"\nbody1 = \"b\"\n{joint}\n", bar("a", 0.9), bar("b", b));
+        all(&text).iter().map(ToString::to_string).filter(|told| told.contains("\"j\"")).collect::<Vec<_>>()
+    };
+    let (cell, none) = ("[periodic]\nx = [-1, 1]\n", Vec::<String>::new());
+    for joint in ["body2 = \"a\"\nanchor = [1, 0, 0]", "body2 = \"a\"\nkind = \"distance\"\nanchor = [-0.9, 0, 0]\nanchor2 = [0.9, 0, 0]"] {
+        let found = scene(-0.9, cell, joint);
+        assert!(found.len() == 1 && found[0].contains("along x, more than half of the periodic cell"), "{found:?}");
+        assert!(found[0].contains("one cell (2 m) farther"), "{found:?}");
+        assert_eq!(scene(-0.9, "", joint), none, "without a cell all is as written");
+        assert_eq!(scene(-0.9, "[periodic]\ny = [-1, 1]\n", joint), none, "nor is x periodic");
+        assert_eq!(scene(1.1, cell, &joint.replace("[-0.9", "[1.1")), none, "the place beside the joint");
+    }
+    assert_eq!(scene(-0.9, cell, "kind = \"prismatic\"\naxis = [1, 0, 0]\nanchor = [1, 0, 0]"), none, "a rail has no place");
+}
+
+#[test]
+fn wheels_whose_bearings_move_are_told() {
+    let scene = |frame: &str, kind: &str| {
+        let bar = |name: &str, x: f64, more: &str| {
+            format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [{x}, 0, 0]\n{more}\n")
+        };
+        let axle = |wheel: &str, on: &str, x: f64| {
+            format!("[[joints]]\nkind = \"revolute\"\nbody1 = \"{wheel}\"\nbody2 = \"{on}\"\nanchor = [{x}, 0, 0]\n")
+        };
+        let text = format!(
+            "{}{}{}{}{}[[transmissions]]\nname = \"g\"\nbody1 = \"sun\"\nbody2 = \"planet\"\n{kind}",
+            bar("frame", 5.0, frame),
+            bar("sun", 0.0, ""),
+            bar("planet", 0.3, ""),
+            axle("sun", "world", 0.0),
+            axle("planet", "frame", 0.3),
+        );
+        all(&text).iter().map(ToString::to_string).filter(|told| told.contains("transmission")).collect::<Vec<_>>()
+    };
+    let gear = "kind = \"gear\"\naxis = [0, 0, 1]\nratio = -1\n";
+    let rack = "kind = \"rack\"\naxis = [0, 0, 1]\ndirection = [1, 0, 0]\nradius = 0.1\n";
+    for frame in ["", "motion = { kind = \"constant\", velocity = [1, 0, 0] }"] {
+        for kind in [gear, rack] {
+            let found = scene(frame, kind);
+            assert!(found.len() == 1 && found[0].starts_with("hint: planet: the transmission \"g\" counts"), "{found:?}");
+            assert!(found[0].contains("not against frame, which bears it"), "{found:?}");
+        }
+    }
+    let none = Vec::<String>::new();
+    assert_eq!(scene("motion = \"static\"", gear), none, "a frame that stands is the world");
+    assert_eq!(scene("", "kind = \"screw\"\naxis = [0, 0, 1]\nlead = 0.1\n"), none, "a screw counts against its nut");
+}
+
+#[test]
 fn a_scene_in_which_no_body_moves_by_itself_is_told() {
     let ball = |motion: &str| {
         let text = format!(

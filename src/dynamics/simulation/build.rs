@@ -18,7 +18,7 @@ use crate::integrator::mixing::Mixing;
 use crate::integrator::systems::Pass;
 use crate::model::contact::{Foresight, TurnedArms};
 use crate::model::crushing::CrushingJoints;
-use crate::model::joint::{JointKind, JointParts, JointSpec, TieSpec, TransmissionSpec};
+use crate::model::joint::{JointDrives, JointKind, JointParts, JointSpec, TieSpec, TransmissionSpec};
 use crate::model::law::ContactLaws;
 use crate::model::newton_euler::{AppliedForce, BodyPose, Frame, Velocity};
 use crate::model::scheme::{Clock, Invalid, Scheme};
@@ -235,7 +235,8 @@ impl Simulation {
         let parts = spec.interactions(one, two).map_err(SimulationError::Joint)?;
         let parts: Vec<Entity> = parts.into_iter().map(|part| self.world.spawn(part).id()).collect();
         if let Some(&first) = parts.first() {
-            self.world.entity_mut(first).insert(JointParts(parts.clone()));
+            let drives = spec.drives(parts.len()).map(|k| parts[k]).collect();
+            self.world.entity_mut(first).insert((JointParts(parts.clone()), JointDrives(drives)));
         }
         Ok(parts)
     }

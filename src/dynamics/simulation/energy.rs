@@ -22,6 +22,7 @@ use crate::algebra::pieces::{Part, share, sum};
 use crate::assembly::joints::JointRows;
 use crate::assembly::problem::StepProblem;
 use crate::model::contact::Foresight;
+use crate::model::newton_euler::AppliedForce;
 use crate::model::scheme::Scheme;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::mixed::{IMMOBILE, MAX_ROWS, System};
@@ -306,6 +307,40 @@ pub fn spring_loss(step: &StepProblem, scheme: &Scheme) -> [f64; 2] {
         sum = [sum[0] + lost[0], sum[1] + lost[1]];
     }
     sum
+}
+
+/// What a step loses as it is not as long as the one before (J), where it moves by h v⁺.
+///
+/// ```text
+/// ½ (h₀ − h)/h Σ m (v⁺ − v)·v + (ω⁺ − ω)·I ω        over bodies that nothing strikes; h₀: the step before
+/// ```
+///
+/// Velocities are those of the middle of steps. In steps of one length what loads and springs do half a step too early is given back where they turn.
+/// Steps that become shorter as bodies gain speed, and longer as they lose it, take some of it each time.
+pub fn change_loss(bodies: &Bodies, step: &StepProblem, scheme: &Scheme, last: f64) -> f64 {
+    let h = scheme.time_step;
+    if scheme.treatment.theta() != 1.0 || last == h || last == 0.0 {
+        return 0.0;
+    }
+    let (p, r) = (&step.problem, &step.answer.reactions);
+    let mut struck = vec![false; step.answer.velocities.rigid.len()];
+    let mut strike = |row: u32| struck.get_mut(row as usize).map_or((), |struck| *struck = true);
+    for (c, _) in p.contacts.iter().zip(&r.contacts).filter(|(_, r)| **r != DVec3::ZERO) {
+        [c.body1, c.body2].into_iter().for_each(&mut strike);
+    }
+    for block in p.blocks.iter().filter(|b| b.set == AdmissibleSet::NonNegative && r.blocks[b.first] > 0.0) {
+        for system in block.systems {
+            if let System::Rigid(row) = system {
+                strike(row);
+            }
+        }
+    }
+    let gained = bodies.rows.iter().filter(|b| b.alive && b.blow == AppliedForce::default()).filter_map(|body| {
+        let inertia = body.inertia.filter(|_| struck.get(body.row as usize) == Some(&false))?;
+        let (old, new) = (body.velocity, body.new_velocity);
+        Some(inertia.mass * (new.linear - old.linear).dot(old.linear) + (new.angular - old.angular).dot(inertia.principal * old.angular))
+    });
+    0.5 * (last - h) / h * gained.sum::<f64>()
 }
 
 /// What ropes and stops lose to the length of the step while they hold (J).

@@ -2,7 +2,7 @@
 
 use crate::algebra::spatial::Pose;
 use crate::model::interaction::{Interaction, OfBodies};
-use crate::model::joint::{Coordinate, Freedom, JointKind, JointParts, MAX_JOINT_ROWS, TwistRow};
+use crate::model::joint::{Coordinate, Freedom, JointDrives, JointKind, JointParts, MAX_JOINT_ROWS, TwistRow};
 use crate::model::law::Law;
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::model::relation::Relation;
@@ -41,7 +41,7 @@ pub struct JointState {
     pub moment: f64,
     /// What the stops give, positive where they raise the coordinate (N m or N); of a rope its pull.
     pub stop: f64,
-    /// What dry friction and that of bearings give; a motor that holds still is friction.
+    /// What dry friction and that of bearings give.
     pub friction: f64,
     /// What motors and servos give.
     pub motor: f64,
@@ -93,7 +93,14 @@ impl JointState {
         }
         let mut s = Self::default();
         let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let mut driven = false;
+        let drives = world.get::<JointDrives>(joint);
+        let drives = |entity: Entity, q: &Coordinate, law: &Law| match (drives, law) {
+            (Some(JointDrives(drives)), _) => drives.contains(&entity),
+            // an interaction that is no part of a joint
+            (None, Law::Relay { .. }) => q.speed != 0.0,
+            (None, Law::Spring { limit, .. }) => limit.is_finite(),
+            _ => false,
+        };
         for (entity, part) in parts.iter().filter_map(|&e| world.get::<Interaction>(e).map(|part| (e, part))) {
             let measure = world.resource::<Clock>().measure;
             let of_bodies = world.get::<OfBodies>(entity).is_some() && measure > 0.0;
@@ -126,14 +133,12 @@ impl JointState {
                     s.coordinate.get_or_insert(q.from_output(*y));
                     let effort = q.sign * lambda / h;
                     match law {
-                        Law::Relay { .. } if q.speed != 0.0 || driven => s.motor = effort,
+                        _ if drives(entity, q, law) => s.motor += effort,
                         Law::Relay { .. } | Law::Bearing { .. } => s.friction += effort,
-                        Law::Spring { limit, .. } if limit.is_finite() => s.motor += effort,
                         Law::Spring { .. } => s.spring += effort,
                         _ if q.freedom == Freedom::Distance => s.stop = lambda / h,
                         _ => s.stop += effort,
                     }
-                    driven |= matches!(law, Law::Relay { .. });
                 }
                 _ => {}
             }

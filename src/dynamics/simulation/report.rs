@@ -51,6 +51,10 @@ pub struct Balance {
     /// part of the work of motors.
     #[serde(default)]
     pub ropes: f64,
+    /// Energy that changes of the length of steps have taken (J), see [`change_loss`](super::energy::change_loss). It is part of the work of the
+    /// scheme and of motors.
+    #[serde(default)]
+    pub changes: f64,
     /// Energy (J) that impacts of two steps take in the first, each for itself, and what of it their restitution gives back in the second.
     #[serde(default)]
     pub impacts: [f64; 2],

@@ -1,7 +1,7 @@
 //! Stepping: events, the inner loop, the certificate of each step.
 
 use super::body::Body;
-use super::energy::{edge_loss, rope_loss, spring_loss, step_energy, support_impulse};
+use super::energy::{change_loss, edge_loss, rope_loss, spring_loss, step_energy, support_impulse};
 use super::error::SimulationError;
 use super::guests::{Guests, Handle, run_guests};
 use super::phases::{Phase, Phases};
@@ -397,8 +397,9 @@ impl Simulation {
         }
         let h = self.time_step();
         let clock = self.world.resource_mut::<Clock>().into_inner();
-        (clock.last, clock.measure) = (h, h);
-        let report = self.certify(settled);
+        let last = std::mem::replace(&mut clock.last, h);
+        clock.measure = h;
+        let report = self.certify(settled, last);
         let mut phases = self.world.resource_mut::<Phases>();
         phases.mark(Phase::Certificate);
         phases.stop();
@@ -584,8 +585,8 @@ impl Simulation {
         sum
     }
 
-    /// Writes the certificate of the step.
-    fn certify(&mut self, settled: bool) -> StepReport {
+    /// Writes the certificate of the step; the one before was `last` (s) long.
+    fn certify(&mut self, settled: bool, last: f64) -> StepReport {
         let bodies = self.world.resource::<Bodies>();
         let (scheme, step) = (self.world.resource::<Scheme>(), self.world.resource::<StepProblem>());
         let balance = &mut self.balance;
@@ -594,6 +595,7 @@ impl Simulation {
         let lively = step.lively && step.two_steps;
         balance.edge_loss += edge_loss(step, self.world.resource::<Foresight>());
         balance.ropes += rope_loss(step);
+        balance.changes += change_loss(bodies, step, scheme, last);
         let [lost, damped] = spring_loss(step, scheme);
         balance.springs = [balance.springs[0] + lost, balance.springs[1] + damped];
         let mut report = StepReport {

@@ -228,6 +228,30 @@ fn among<T: Copy>(
     })
 }
 
+const BODY: &str = "a body";
+const JOINT: &str = "a joint";
+const TIE: &str = "an interaction";
+const TRANSMISSION: &str = "a transmission";
+const OUTLET: &str = "an outlet";
+const INLET: &str = "an inlet";
+const SURFACE: &str = "a surface";
+
+/// What is called so and has such a quantity.
+fn owners(scene: &Scene, names: &Names, name: &str, quantity: &str) -> Vec<&'static str> {
+    let flows = FlowQuantity::ALL.iter().any(|q| q.name == quantity);
+    let links = LinkQuantity::ALL.iter().any(|q| q.0 == quantity);
+    let all = [
+        (BODY, BodyQuantity::ALL.iter().any(|q| q.name == quantity) && names.meant(name).is_some()),
+        (JOINT, JointQuantity::ALL.iter().any(|q| q.name == quantity) && scene.joints.iter().any(|j| j.name == name)),
+        (TIE, links && scene.ties.iter().any(|t| t.name == name)),
+        (TRANSMISSION, links && scene.transmissions.iter().any(|t| t.name == name)),
+        (OUTLET, flows && scene.outlets.iter().any(|o| o.name == name)),
+        (INLET, flows && scene.inlets.iter().any(|i| i.name == name)),
+        (SURFACE, SurfaceQuantity::ALL.iter().any(|q| q.name == quantity) && scene.surfaces.iter().any(|s| s.name == name)),
+    ];
+    all.into_iter().filter(|(_, there)| *there).map(|(what, _)| what).collect()
+}
+
 /// The signals that one text means: `"body.z"`, `"generator.z"` (of all its bodies), `"joint.coordinate"`, `"tie.output"`, `"kinetic"`.
 fn signal(field: &Field<'_>, scene: &Scene, names: &Names, signals: &mut Vec<Recordable>) -> Result<(), SceneError> {
     let text = field.text()?;
@@ -243,24 +267,31 @@ fn signal(field: &Field<'_>, scene: &Scene, names: &Names, signals: &mut Vec<Rec
     {
         return tie(field, scene, (i, Some(row)), quantity, signals);
     }
-    if let Some(i) = scene.joints.iter().position(|j| j.name == name) {
+    let there = owners(scene, names, name, quantity);
+    if let [one, two, ..] = there[..] {
+        let message = format!("found {quantity:?} of {name:?}, which is the name of {one} and of {two}");
+        return Err(field.error(message, "give each a name of its own"));
+    }
+    // what has no such quantity is not meant
+    let may = |what: &str| there.first().is_none_or(|one| *one == what);
+    if let Some(i) = scene.joints.iter().position(|j| j.name == name).filter(|_| may(JOINT)) {
         let q = among(JointQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the joint {name:?}"))?;
         if q.is_of_coordinate() && !scene.joints[i].has_coordinate() {
             let message = format!("found \"{quantity}\" of the joint {name:?}, which leaves more than one thing free, or nothing");
             return Err(field.error(message, "revolute, prismatic and cylindrical joints, rods and ropes have a coordinate"));
         }
         signals.push(Recordable::Joint(i, q));
-    } else if let Some(i) = scene.ties.iter().position(|t| t.name == name) {
+    } else if let Some(i) = scene.ties.iter().position(|t| t.name == name).filter(|_| may(TIE)) {
         tie(field, scene, (i, None), quantity, signals)?;
-    } else if let Some(i) = scene.transmissions.iter().position(|t| t.name == name) {
+    } else if let Some(i) = scene.transmissions.iter().position(|t| t.name == name).filter(|_| may(TRANSMISSION)) {
         signals.push(Recordable::Transmission(i, link(field, quantity, name)?));
-    } else if let Some(i) = scene.outlets.iter().position(|o| o.name == name) {
+    } else if let Some(i) = scene.outlets.iter().position(|o| o.name == name).filter(|_| may(OUTLET)) {
         let q = among(FlowQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the outlet {name:?}"))?;
         signals.push(Recordable::Outlet(i, q));
-    } else if let Some(i) = scene.inlets.iter().position(|o| o.name == name) {
+    } else if let Some(i) = scene.inlets.iter().position(|o| o.name == name).filter(|_| may(INLET)) {
         let q = among(FlowQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the inlet {name:?}"))?;
         signals.push(Recordable::Inlet(i, q));
-    } else if let Some(i) = scene.surfaces.iter().position(|s| s.name == name) {
+    } else if let Some(i) = scene.surfaces.iter().position(|s| s.name == name).filter(|_| may(SURFACE)) {
         let q = among(SurfaceQuantity::ALL.iter().map(|q| (q.name, q.what)), quantity, field, &format!("the surface {name:?}"))?;
         signals.push(Recordable::Surface(i, q));
     } else {

@@ -435,3 +435,16 @@ fn an_output_section_names_what_files_hold() {
         assert!(error.contains(word), "{error}");
     }
 }
+
+#[test]
+fn things_of_one_name_are_told_apart_by_the_quantity() {
+    let hinge =
+        "position = [0, 0, 1]\n[[joints]]\nname = \"ball\"\nkind = \"revolute\"\nbody1 = \"ball\"\nanchor = [0, 0, 2]\naxis = [0, 1, 0]\n";
+    let record = |signals: &str| format!("{TIME}{BALL}{hinge}[[record]]\nsignals = [{signals}]\n");
+    let scene = read(&record("\"ball.wz\", \"ball.coordinate\"")).unwrap_or_else(|e| panic!("{e}"));
+    assert!(matches!(scene.records[0].signals[..], [Recordable::Body(0, _), Recordable::Joint(0, _)]), "{:?}", scene.records);
+    let both = read(&record("\"ball.speed\"")).unwrap_err().to_string();
+    assert!(both.contains("the name of a body and of a joint") && both.contains("a name of its own"), "{both}");
+    let none = read(&record("\"ball.height\"")).unwrap_err().to_string();
+    assert!(none.contains("no quantity \"height\" of the joint \"ball\""), "{none}");
+}

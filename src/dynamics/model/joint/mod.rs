@@ -66,6 +66,11 @@ pub enum JointKind {
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq)]
 pub struct JointParts(pub Vec<Entity>);
 
+/// Motor and servo of a joint among its [`JointParts`], on the first of them: at speed 0 a motor has the law of dry friction, and without a limit a
+/// servo that of a spring.
+#[derive(Component, Clone, Debug)]
+pub(crate) struct JointDrives(pub(crate) Vec<Entity>);
+
 /// Rows that a joint has at most.
 pub const MAX_JOINT_ROWS: usize = 6;
 

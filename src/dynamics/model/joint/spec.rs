@@ -302,6 +302,13 @@ impl JointSpec {
         }
     }
 
+    /// Which of so many [`interactions`](Self::interactions) are its motor and its servo.
+    pub(crate) fn drives(&self, parts: usize) -> impl Iterator<Item = usize> {
+        let [motor, spring, servo] = [self.motor.is_some(), self.spring.is_some(), self.servo.is_some()].map(usize::from);
+        let at = |there: usize, back: usize| (there > 0 && self.freedom().is_some()).then(|| parts.checked_sub(back)).flatten();
+        at(motor, 1 + spring + servo).into_iter().chain(at(servo, 1))
+    }
+
     /// The interactions that make the joint between a body and another one, or the world, at the poses they have: the joint itself first
     /// (but for a rope or a spring between two points), then stops, friction, bearing, motor, spring, servo.
     pub fn interactions(&self, body: (Entity, Pose), other: Option<(Entity, Pose)>) -> Result<Vec<Interaction>, String> {
