@@ -55,6 +55,25 @@ fn a_standing_arch_converges_and_a_tippe_top_is_no_function_of_h() {
     assert!(top["values"][0].as_f64().unwrap() > 150.0, "at 1 ms it turns over: {top}");
 }
 
+/// A bar that falls onto a stop, of which there is none on the other side.
+#[test]
+fn what_a_record_could_have_can_be_watched() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bar.toml");
+    let text = "[time]\nstep = \"4 ms\"\nend = 1\n[[bodies]]\nname = \"bar\"\nshape = { kind = \"cuboid\", size = [1, 0.1, 0.1] }\nmass = 2\n\
+                position = [0.5, 0, 1]\n[[joints]]\nname = \"hinge\"\nkind = \"revolute\"\nbody1 = \"bar\"\nanchor = [0, 0, 1]\n\
+                axis = [0, 1, 0]\nlimits = [\"-inf\", 0.5]\n";
+    std::fs::write(&path, text).unwrap();
+    let watch = |measure: &str| json(&[path.to_str().unwrap(), "--measure", measure, "--halvings", "2"]);
+    let [angle, stop] = ["hinge.coordinate", "hinge.stop"].map(|measure| watch(measure)["extrapolated"].as_f64().unwrap());
+    assert!((angle - 0.5).abs() < 1e-6 && (stop + 2.0 * 9.81 * 0.5 * f64::cos(0.5)).abs() < 1e-4, "{angle} {stop}");
+    assert!(watch("bar.contact_z")["extrapolated"] == 0.0);
+    let unnamed = std::fs::read_to_string(&path).unwrap().replace("\"hinge\"", "\"bar\"");
+    std::fs::write(&path, unnamed).unwrap();
+    let output = converge(&[path.to_str().unwrap(), "--measure", "bar.speed"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("two things have that name"));
+}
+
 #[test]
 fn a_measure_that_is_not_there_is_named_with_where_to_look() {
     let cases = ["height", "body.ball", "body.nobody.z", "body.ball.colour", "wall_s", "state_hash"];

@@ -9,7 +9,7 @@ use crate::geometry::systems::Collider;
 use crate::io::chart::{Line, Panel, write_chart};
 use crate::io::scene::Scene;
 use crate::model::newton_euler::{BodyPose, Velocity};
-use crate::scenes::build;
+use crate::scenes::{Built, build};
 use crate::simulation::Simulation;
 use bevy_ecs::prelude::Entity;
 use glam::DVec3;
@@ -24,7 +24,8 @@ pub(super) struct Arguments {
     scene: String,
     #[command(flatten)]
     changes: Changes,
-    /// The figure to watch: a number of the summary (height_mean_m, energy.kinetic_J), or body.NAME.WHAT at the end; `help` lists all
+    /// The figure to watch: a number of the summary (height_mean_m, energy.kinetic_J), or at the end body.NAME.WHAT or what a record could
+    /// have (hinge.coordinate); `help` lists all
     #[arg(long, value_name = "NAME")]
     measure: String,
     /// How often the time step is halved
@@ -147,7 +148,10 @@ fn run(scene: &Scene, arguments: &Arguments) -> Result<Run, Failure> {
             let summary = meter.summary(&mut built.simulation);
             let json = serde_json::to_value(&summary).map_err(Failure::input)?;
             let found = numbers(&json).into_iter().find(|(name, _)| *name == arguments.measure);
-            found.map(|(_, value)| value).ok_or_else(|| unknown(&arguments.measure))?
+            match found {
+                Some((_, value)) => value,
+                None => of_record(scene, &built, &arguments.measure)?,
+            }
         }
     };
     let missed = meter.summary(&mut built.simulation).unconverged_steps;
@@ -166,8 +170,17 @@ fn numbers(json: &Value) -> Vec<(String, f64)> {
     found
 }
 
-fn unknown(measure: &str) -> Failure {
-    Failure::new(USAGE, format!("--measure {measure}: no number of the summary has that name; `--measure help` lists them all"))
+/// What a record could have, as its name there.
+fn of_record(scene: &Scene, built: &Built, measure: &str) -> Result<f64, Failure> {
+    let fail = |found: &str| Failure::new(USAGE, format!("--measure {measure}: {found}"));
+    match &scene.recordables(measure)[..] {
+        [] => Err(fail("no number of the summary, and none that a record could have, has that name; `--measure help` lists them all")),
+        [signal] => {
+            let value = built.simulation.value(built.signal(signal)).map_err(|e| fail(&e.to_string()))?;
+            if value.is_finite() { Ok(value) } else { Err(fail("there is no such number at the end of the run")) }
+        }
+        _ => Err(fail("two things have that name; give each a name of its own")),
+    }
 }
 
 /// A component of the state of a body.
@@ -227,7 +240,11 @@ fn list(scene: &Scene, source: &str) -> Result<u8, Failure> {
     let json = serde_json::to_value(meter.summary(&mut built.simulation)).map_err(Failure::input)?;
     let names: Vec<String> = numbers(&json).into_iter().map(|(name, _)| format!("  {name}")).collect();
     let parts: Vec<String> = OF_BODY.iter().map(|(what, unit)| format!("  body.NAME.{what:<10}{unit}")).collect();
-    say(&format!("Numbers of the summary:\n{}\nOf a body at the end of the run:\n{}", names.join("\n"), parts.join("\n")));
+    let records = "NAME.QUANTITY of a body, joint, transmission, interaction, outlet, inlet or surface, as in [[record]]: hinge.coordinate";
+    let [names, parts] = [names.join("\n"), parts.join("\n")];
+    say(&format!(
+        "Numbers of the summary:\n{names}\nOf a body at the end of the run:\n{parts}\nOf all else at the end of the run:\n  {records}"
+    ));
     Ok(DONE)
 }
 

@@ -131,6 +131,15 @@ impl<'d> Field<'d> {
         Err(self.mismatch(&most, "write a smaller number"))
     }
 
+    /// A number, or `inf` or `-inf`, as such or as a text, for a side that is open.
+    pub(super) fn bound(&self, quantity: Quantity) -> Result<f64, SceneError> {
+        match self.word().as_deref() {
+            Some("inf") => Ok(f64::INFINITY),
+            Some("-inf") => Ok(f64::NEG_INFINITY),
+            _ => self.number(quantity),
+        }
+    }
+
     /// A number > 0.
     pub(super) fn positive(&self, quantity: Quantity) -> Result<f64, SceneError> {
         self.ranged(quantity, "greater than 0", |x| x > 0.0)

@@ -214,7 +214,10 @@ fn point_and_normal(field: &Field<'_>) -> Result<(DVec3, DVec3), SceneError> {
 pub(super) fn corners(field: &Field<'_>) -> Result<(DVec3, DVec3), SceneError> {
     let cure = "write `box = [[x, y, z], [x, y, z]]`, the lower and the upper corner; \"-inf\" and \"inf\" leave a side open";
     let corner = |field: &Field<'_>| match field.items()?.as_slice() {
-        [x, y, z] => Ok(DVec3::new(bound(x)?, bound(y)?, bound(z)?)),
+        [x, y, z] => {
+            let bound = |side: &Field<'_>| side.bound(Quantity::Length);
+            Ok(DVec3::new(bound(x)?, bound(y)?, bound(z)?))
+        }
         other => Err(field.error(format!("found {} numbers, expected 3", other.len()), cure)),
     };
     let (low, high) = match field.items()?.as_slice() {
@@ -242,12 +245,4 @@ pub(super) fn corners_in_cell(field: &Field<'_>, cell: &Cell) -> Result<(DVec3, 
         }
     }
     Ok((low, high))
-}
-
-fn bound(field: &Field<'_>) -> Result<f64, SceneError> {
-    match field.word().as_deref() {
-        Some("inf") => Ok(f64::INFINITY),
-        Some("-inf") => Ok(f64::NEG_INFINITY),
-        _ => field.number(Quantity::Length),
-    }
 }

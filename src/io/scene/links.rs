@@ -118,7 +118,13 @@ fn joint(field: &Field<'_>, number: usize, scene: &Scene, names: &Names) -> Resu
     }
     if let Some(freedom) = spec.freedom() {
         let [way, _, effort] = units(freedom);
-        spec.limits = f.maybe("limits", |l| l.numbers(way))?;
+        spec.limits = f.maybe("limits", |l| match &l.items()?[..] {
+            [low, high] => Ok([low.bound(way)?, high.bound(way)?]),
+            other => {
+                let cure = "write limits = [low, high]; \"-inf\" and \"inf\" leave a side open";
+                Err(l.error(format!("found {} numbers, expected 2", other.len()), cure))
+            }
+        })?;
         spec.friction = f.or("friction", 0.0, |x| x.non_negative(effort))?;
         spec.bearing = f.maybe("bearing", |b| {
             let mut b = b.fields()?;

@@ -578,6 +578,7 @@ mod tests {
             kind = "revolute"
             body1 = "bob"
             anchor = [0, 0, 1]
+            limits = ["-inf", 0.5]
             [[motors]]
             joint = "hinge"
             position = "10 deg"
