@@ -32,6 +32,7 @@
 pub mod applied;
 mod bent;
 mod bodies;
+mod body_spec;
 mod build;
 pub mod builtin;
 pub mod camera;
@@ -52,6 +53,7 @@ pub mod model;
 mod motion;
 pub mod output;
 mod print;
+mod recordables;
 mod records;
 mod resources;
 mod sections;

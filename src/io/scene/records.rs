@@ -236,27 +236,6 @@ const OUTLET: &str = "an outlet";
 const INLET: &str = "an inlet";
 const SURFACE: &str = "a surface";
 
-impl Scene {
-    /// The numbers of bodies, joints and all else that a `[[record]]` would call so.
-    pub(crate) fn recordables(&self, name: &str) -> Vec<Recordable> {
-        let all = |n: usize| 0..n;
-        let bodies = self.bodies.iter().enumerate().filter(|(_, b)| name.strip_prefix(&b.name).is_some_and(|rest| rest.starts_with('.')));
-        let links = [LinkQuantity::Output, LinkQuantity::Rate, LinkQuantity::Multiplier];
-        let flows = || FlowQuantity::ALL.iter().map(|q| q.what);
-        let mut found: Vec<Recordable> = TotalQuantity::ALL.iter().map(|q| Recordable::Total(q.what)).collect();
-        found.extend(bodies.flat_map(|(i, _)| BodyQuantity::ALL.iter().map(move |q| Recordable::Body(i, q.what))));
-        found.extend(all(self.joints.len()).flat_map(|i| JointQuantity::ALL.iter().map(move |q| Recordable::Joint(i, q.what))));
-        found.extend(all(self.transmissions.len()).flat_map(|i| links.map(|q| Recordable::Transmission(i, q))));
-        let ties = self.ties.iter().enumerate();
-        found.extend(ties.flat_map(|(i, t)| all(t.spec.rows()).flat_map(move |row| links.map(move |q| Recordable::Tie(i, q, row)))));
-        found.extend(all(self.outlets.len()).flat_map(|i| flows().map(move |q| Recordable::Outlet(i, q))));
-        found.extend(all(self.inlets.len()).flat_map(|i| flows().map(move |q| Recordable::Inlet(i, q))));
-        found.extend(all(self.surfaces.len()).flat_map(|i| SurfaceQuantity::ALL.iter().map(move |q| Recordable::Surface(i, q.what))));
-        found.retain(|signal| self.signal_name(signal).0 == name);
-        found
-    }
-}
-
 /// What is called so and has such a quantity.
 fn owners(scene: &Scene, names: &Names, name: &str, quantity: &str) -> Vec<&'static str> {
     let flows = FlowQuantity::ALL.iter().any(|q| q.name == quantity);
