@@ -81,6 +81,18 @@ fn a_thousand_assemblies_with_a_solution_get_it_or_an_honest_no() {
     assert!(solved >= 975);
 }
 
+/// What a limit allows is used: without one these are given up after twelve seconds.
+#[test]
+#[ignore = "a minute: cargo test --release --test verdicts -- --ignored limit"]
+fn solutions_that_take_longer_are_found_within_the_limit_that_is_given() {
+    for seed in [734, 803] {
+        let (assembly, mut random) = draw(seed);
+        let (p, _) = assembly.planted(&mut random);
+        let answer = p.solve(&Settings { time_limit: Some(120.0), ..Settings::default() }).expect("a legal problem");
+        assert!(answer.converged() && worst(&p, &answer.solution.r) < 1e-5, "{seed}: {:?}", answer.report);
+    }
+}
+
 /// Redundant ones with friction of 5, 3 and 5: Newton's method finds none of their solutions from any of its starts.
 #[test]
 fn solutions_that_newton_does_not_find_alone_are_found_along_the_gap() {

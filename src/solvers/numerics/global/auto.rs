@@ -16,7 +16,9 @@ use super::bodies::Bodies;
 use super::proximal::BodyNewton;
 use super::{GlobalProblem, GlobalSolver, Motion, Prepared, Reduced};
 use crate::numerics::admissible::AdmissibleSet::{Free, NonNegative, SecondOrder};
-use crate::numerics::local::{admm::Admm, auto::Auto, nsgs::Nsgs};
+use crate::numerics::local::alternation::Descents;
+use crate::numerics::local::auto::{Auto, DESCENTS};
+use crate::numerics::local::{admm::Admm, nsgs::Nsgs};
 use crate::numerics::{Measure, ProblemError, Report, Status, Watch};
 use std::cell::Cell;
 
@@ -33,11 +35,13 @@ pub(crate) struct GlobalAuto {
     pub redundancy: f64,
     /// Numbers that W may hold; beyond it body space alone is left.
     pub max_w: usize,
+    /// Operations of the descents of the gap on W; what is beyond those of the solver on W comes last.
+    pub max_descents: f64,
 }
 
 impl Default for GlobalAuto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, redundancy: 2.0, max_w: 500_000_000 }
+        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, redundancy: 2.0, max_w: 500_000_000, max_descents: DESCENTS.1 }
     }
 }
 
@@ -48,6 +52,7 @@ enum Stage {
     OnW,
     BodyNewton,
     BodyAdmm,
+    Descents,
 }
 
 /// Sweeps that a redundant problem gets before it goes to body space, where they promise to end within them.
@@ -73,10 +78,13 @@ impl GlobalSolver for GlobalAuto {
                 stopped.set(!watch(progress));
                 !stopped.get()
             };
-            for stage in self.stages(&prepared) {
+            // the solver on W has had the first of them
+            let beyond = self.max_descents - DESCENTS.1;
+            let last = (beyond > 0.0).then_some(Stage::Descents);
+            for stage in self.stages(&prepared).iter().copied().chain(last) {
                 let part = match (stage, &local) {
                     // W is too large to be formed
-                    (Stage::Sweeps | Stage::OnW, None) => continue,
+                    (Stage::Sweeps | Stage::OnW | Stage::Descents, None) => continue,
                     (Stage::Sweeps, Some(local)) => {
                         let (max_sweeps, foresight) = (2 * FORESIGHT, FORESIGHT);
                         let solver = |tolerance| Nsgs { tolerance, measure, max_sweeps, foresight, ..Nsgs::default() };
@@ -84,7 +92,12 @@ impl GlobalSolver for GlobalAuto {
                     }
                     (Stage::OnW, Some(local)) => {
                         let tried = bodies.is_some();
-                        let solver = |tolerance| Auto { tolerance, measure, max_rounds: self.max_rounds, tried, ..Auto::default() };
+                        let (max_rounds, max_descents) = (self.max_rounds, self.max_descents.min(DESCENTS.1));
+                        let solver = |tolerance| Auto { tolerance, measure, max_rounds, max_descents, tried, ..Auto::default() };
+                        Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
+                    }
+                    (Stage::Descents, Some(local)) => {
+                        let solver = |tolerance| Descents { tolerance, measure, operations: beyond };
                         Reduced { tolerance, measure, solver }.run(&mut prepared, local, [r, v, u], watch)
                     }
                     (Stage::BodyNewton, _) => {

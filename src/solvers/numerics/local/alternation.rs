@@ -67,9 +67,28 @@ pub(super) struct Search<'a> {
     factorisations: usize,
 }
 
+/// The search alone, from other starts than those of [`Search::new`] with the seed 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descents {
+    pub(crate) tolerance: f64,
+    pub(crate) measure: Measure,
+    pub(crate) operations: f64,
+}
+
+impl LocalSolver for Descents {
+    fn solve_watched(&self, p: &LocalProblem, r: &mut [f64], u: &mut [f64], watch: &mut Watch) -> Report {
+        let found = p.residual(r, u);
+        let progress = Progress { iteration: 0, error: self.measure.of(&found) };
+        match Search::new(p, 1, &mut || watch(progress)) {
+            Some(mut search) => search.run(self.tolerance, self.measure, self.operations, r, u, watch),
+            None => Report { status: Status::Stalled, ..Report::default() }.with(&found),
+        }
+    }
+}
+
 impl<'a> Search<'a> {
     /// None where the problem is too large, has no friction, or `W + ρ D` is singular, and where the watch says stop.
-    pub(super) fn new(p: &'a LocalProblem, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+    pub(super) fn new(p: &'a LocalProblem, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
         if !p.sets.iter().any(|set| set.shifted()) {
             return None;
         }
@@ -81,7 +100,7 @@ impl<'a> Search<'a> {
         Alternation::new(p, weights, go_on).map(|halves| Self {
             halves,
             sizes,
-            random: Draw(0),
+            random: Draw(seed),
             descents: 0,
             best,
             iterations: 0,

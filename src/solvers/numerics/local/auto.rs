@@ -44,13 +44,22 @@ pub(crate) struct Auto {
     pub max_rounds: usize,
     /// Numbers that the factors of a matrix may hold; beyond it only sweeps are left.
     pub max_factor: usize,
+    /// Operations of the descents of the gap that come last.
+    pub max_descents: f64,
     /// Splitting and Newton's method from the guess have failed in body space: they wait for their later turns.
     pub tried: bool,
 }
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { tolerance: 1e-8, measure: Measure::default(), max_rounds: 8, max_factor: 200_000_000, tried: false }
+        Self {
+            tolerance: 1e-8,
+            measure: Measure::default(),
+            max_rounds: 8,
+            max_factor: 200_000_000,
+            max_descents: DESCENTS.1,
+            tried: false,
+        }
     }
 }
 
@@ -107,7 +116,7 @@ const SMALL: f64 = 300.0;
 /// Rows up to which it may end after the first round: steps of simulations try such problems again and again.
 const PATIENT: usize = 150;
 /// Operations of the descents of the gap, in the first round that has them and at the end: about a second, and ten.
-const DESCENTS: (f64, f64) = (4e9, 6e10);
+pub(in crate::numerics) const DESCENTS: (f64, f64) = (4e9, 6e10);
 /// Operations of a dense factorisation in the time of one of a sweep.
 const DENSE_SPEED: f64 = 4.0;
 
@@ -302,7 +311,7 @@ impl Auto {
             }
             if round == 1 && !loose && affordable {
                 let error = work.error;
-                search = work.aside(|w| Search::new(p, &mut || w(Progress { iteration: 0, error })));
+                search = work.aside(|w| Search::new(p, 0, &mut || w(Progress { iteration: 0, error })));
                 let before = work.report;
                 if let Some(search) = &mut search
                     && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.0, r, u, w))
@@ -342,7 +351,7 @@ impl Auto {
             }
         }
         if let Some(search) = &mut search
-            && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, DESCENTS.1, r, u, w))
+            && work.solve(None, r, u, |r, u, w| search.run(self.tolerance, self.measure, self.max_descents, r, u, w))
         {
             return work.report;
         }

@@ -14,7 +14,7 @@ pub(crate) mod admm;
 #[cfg(test)]
 mod agreement_tests;
 pub(in crate::numerics) mod alart_curnier;
-mod alternation;
+pub(crate) mod alternation;
 #[cfg(test)]
 mod assemblies;
 mod attempts;

@@ -166,14 +166,14 @@ macro_rules! tuned {
 }
 
 tuned! {
-    Auto { max_rounds, max_factor }
+    Auto { max_rounds, max_factor, max_descents in 0.0..1e18 }
     Nsgs { max_sweeps, acceleration, order, relaxation in 0.01..1.99, freezing, foresight }
     ProximalPoint { max_outer, max_inner, max_factorisations, alpha in 1e-12..1e6, warm_up }
     Admm { max_iterations, rho in 1e-9..1e9, relaxation in 0.01..1.99, window in 0.0..12.0, max_changes, patience }
     SemismoothNewton { max_iterations, function, line_search, regularisation in 0.0..1e6, patience, restarts }
     InteriorPoint { max_iterations, step_share in 0.01..0.9999 }
     FixedPoint { max_outer, max_inner, inner_share in 0.0..0.99 }
-    GlobalAuto { max_rounds, redundancy in 0.0..1e9, max_w }
+    GlobalAuto { max_rounds, redundancy in 0.0..1e9, max_w, max_descents in 0.0..1e18 }
     BodyNewton { max_iterations, penalty in 1e-9..1e9 }
     Pivoting { max_bases }
     Newton { max_iterations, function, starts in 1.0..1e6 }
@@ -206,6 +206,25 @@ mod tests {
                 assert!(!names.is_empty(), "{} of {family:?}", entry.name);
             }
         }
+    }
+
+    #[test]
+    fn what_a_time_limit_ends_may_go_on_until_then() {
+        use super::super::{Settings, Solver};
+        let descents = |time_limit: Option<f64>, given: Option<f64>| {
+            let mut solver = Solver::named("auto").unwrap();
+            if let Some(given) = given {
+                solver = solver.with("max_descents", given).unwrap();
+            }
+            let ask = Settings { time_limit, solver: Some(solver), ..Settings::default() };
+            assert!(ask.tune("nsgs", Nsgs::default()).is_ok() != given.is_some());
+            let [local, global] =
+                [ask.tune("auto", Auto::default()).unwrap().max_descents, ask.tune("auto", GlobalAuto::default()).unwrap().max_descents];
+            assert_eq!(local, global);
+            local
+        };
+        assert_eq!(descents(None, None), Auto::default().max_descents);
+        assert_eq!([descents(Some(1.0), None), descents(Some(1.0), Some(5e9)), descents(None, Some(5e9))], [1e18, 5e9, 5e9]);
     }
 
     #[test]
