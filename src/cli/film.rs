@@ -122,7 +122,7 @@ pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     for (k, frame) in frames.iter().enumerate() {
         picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;
     }
-    let largest = colours.scale().map_or(String::new(), |(name, _)| format!("; largest {name}: {top:.4}"));
+    let largest = colours.scale().map_or(String::new(), |(name, _)| format!("; largest {name}: {}", (1e4 * top).round() / 1e4));
     tell(&format!("written: {} frames, {} s apart, in {}{largest}", frames.len(), arguments.every, arguments.out.display()));
     Ok(DONE)
 }

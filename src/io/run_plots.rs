@@ -246,9 +246,11 @@ pub fn panels(directory: &Path, what: &[String], view: &View) -> Result<Vec<Pane
                     let own: Vec<&str> = table.columns.iter().map(|c| c.0.as_str()).skip(1 + table.axes().map_or(0, <[_]>::len)).collect();
                     match (table.axes(), &own[..]) {
                         (None, _) => panels.extend(series(&table, None, "", x)?),
-                        (Some(_), [only]) => {
+                        (Some(axes), columns) if axes.len() == 1 || columns.len() == 1 => {
                             instants = true;
-                            panels.extend(field_plots::field(&table, only, view)?);
+                            for column in columns {
+                                panels.extend(field_plots::field(&table, column, view)?);
+                            }
                         }
                         (Some(_), several) => {
                             let several = several.join(", ");

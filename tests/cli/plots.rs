@@ -60,6 +60,9 @@ fn pair_correlations_are_drawn_against_the_distance() {
     assert_eq!(found[0].lines[0].points, [(0.5, 1.0), (1.5, 2.0)]);
     let mean = draw(directory.path(), "gas_pairs.pair_correlation", &View { from: Some(0.0), ..View::default() }).unwrap();
     assert_eq!(mean[0].lines[0].points, [(0.5, 0.5), (1.5, 2.5)]);
+    // both columns of what has but one axis
+    let roses = folder(&[("m_rose.csv", "time [s],angle [deg],by_number,by_force\n0,0,1,2\n0,90,3,4\n")]);
+    assert_eq!(draw(roses.path(), "m_rose", &View::default()).unwrap().len(), 2);
     let other = draw(directory.path(), "gas_pairs", &View { along: Some(2), ..View::default() }).unwrap_err();
     assert!(other.contains("one axis, distance"), "{other}");
 }
