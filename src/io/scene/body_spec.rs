@@ -20,7 +20,7 @@ pub struct BodySpec {
     pub name: String,
     /// Geometry in the shape frame.
     pub shape: ShapeSpec,
-    /// Index into [`Scene::materials`].
+    /// Index into [`Scene::materials`](super::model::Scene::materials).
     pub material: usize,
     /// Shape frame in the world. The centre of mass may lie elsewhere (hulls, meshes, `centre_of_mass`).
     pub pose: Pose,
