@@ -8,6 +8,7 @@ use crate::diagnostics::summary::Meter;
 use crate::geometry::systems::Collider;
 use crate::io::chart::{Line, Panel, write_chart};
 use crate::io::scene::Scene;
+use crate::io::scene::error::suggestion;
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::scenes::build;
 use crate::simulation::Simulation;
@@ -146,8 +147,9 @@ fn run(scene: &Scene, arguments: &Arguments) -> Result<Run, Failure> {
         None => {
             let summary = meter.summary(&mut built.simulation);
             let json = serde_json::to_value(&summary).map_err(Failure::input)?;
-            let found = numbers(&json).into_iter().find(|(name, _)| *name == arguments.measure);
-            found.map(|(_, value)| value).ok_or_else(|| unknown(&arguments.measure))?
+            let numbers = numbers(&json);
+            let found = numbers.iter().find(|(name, _)| *name == arguments.measure);
+            found.map(|(_, value)| *value).ok_or_else(|| unknown(&arguments.measure, &numbers))?
         }
     };
     let missed = meter.summary(&mut built.simulation).unconverged_steps;
@@ -166,8 +168,10 @@ fn numbers(json: &Value) -> Vec<(String, f64)> {
     found
 }
 
-fn unknown(measure: &str) -> Failure {
-    Failure::new(USAGE, format!("--measure {measure}: no number of the summary has that name; `--measure help` lists them all"))
+fn unknown(measure: &str, numbers: &[(String, f64)]) -> Failure {
+    let known: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
+    let meant = suggestion(measure, &known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    Failure::new(USAGE, format!("--measure {measure}: no number of the summary has that name; {meant}`--measure help` lists them all"))
 }
 
 /// A component of the state of a body.
