@@ -17,6 +17,7 @@ use glam::DVec3;
 use serde_json::{Map, Value};
 
 use super::mesh::{self, MeshData, MeshError, error};
+use super::table::axis;
 use crate::geometry::Shape;
 use crate::numerics::inner::DisjointSets;
 
@@ -245,11 +246,6 @@ fn used(vertices: &[DVec3], triangles: &[[u32; 3]]) -> MeshData {
 /// Whether a first row without numbers can be the heads of `block, x, y, z`: names of other axes in these places say that the columns stand elsewhere.
 fn heads(columns: &[&str]) -> bool {
     let numbers = columns.iter().any(|head| head.parse::<f64>().is_ok());
-    let axis = |head: &str| {
-        let head = head.to_lowercase();
-        let rest = head.strip_prefix(['x', 'y', 'z'])?;
-        (!rest.starts_with(char::is_alphabetic)).then(|| head.chars().next())?
-    };
     let elsewhere = columns.iter().zip("xyz".chars()).any(|(head, own)| axis(head).is_some_and(|found| found != own));
     !numbers && !elsewhere
 }
