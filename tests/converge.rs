@@ -20,6 +20,13 @@ fn file(name: &str) -> String {
 }
 
 #[test]
+fn a_measure_of_another_name_is_proposed() {
+    let output = converge(&["bouncing_ball", "--measure", "heightmean", "--until", "0.01"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && told.contains("did you mean `height_mean_m`?"), "{told}");
+}
+
+#[test]
 fn a_body_in_free_fall_converges_with_order_one_to_the_parabola() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ball.toml");

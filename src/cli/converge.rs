@@ -8,6 +8,7 @@ use crate::diagnostics::summary::Meter;
 use crate::geometry::systems::Collider;
 use crate::io::chart::{Line, Panel, write_chart};
 use crate::io::scene::Scene;
+use crate::io::scene::error::suggestion;
 use crate::model::newton_euler::{BodyPose, Velocity};
 use crate::scenes::{Built, build};
 use crate::simulation::Simulation;
@@ -147,10 +148,10 @@ fn run(scene: &Scene, arguments: &Arguments) -> Result<Run, Failure> {
         None => {
             let summary = meter.summary(&mut built.simulation);
             let json = serde_json::to_value(&summary).map_err(Failure::input)?;
-            let found = numbers(&json).into_iter().find(|(name, _)| *name == arguments.measure);
-            match found {
-                Some((_, value)) => value,
-                None => of_record(scene, &built, &arguments.measure)?,
+            let numbers = numbers(&json);
+            match numbers.iter().find(|(name, _)| *name == arguments.measure) {
+                Some((_, value)) => *value,
+                None => of_record(scene, &built, &arguments.measure, &numbers)?,
             }
         }
     };
@@ -170,11 +171,15 @@ fn numbers(json: &Value) -> Vec<(String, f64)> {
     found
 }
 
-/// What a record could have, as its name there.
-fn of_record(scene: &Scene, built: &Built, measure: &str) -> Result<f64, Failure> {
+/// What a record could have, as its name there; `numbers` are those of the summary.
+fn of_record(scene: &Scene, built: &Built, measure: &str, numbers: &[(String, f64)]) -> Result<f64, Failure> {
     let fail = |found: &str| Failure::new(USAGE, format!("--measure {measure}: {found}"));
     match &scene.recordables(measure)[..] {
-        [] => Err(fail("no number of the summary, and none that a record could have, has that name; `--measure help` lists them all")),
+        [] => {
+            let known: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
+            let meant = suggestion(measure, &known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+            Err(fail(&format!("no number of the summary, nor of a record, has that name; {meant}`--measure help` lists them all")))
+        }
         [signal] => {
             let value = built.simulation.value(built.signal(signal)).map_err(|e| fail(&e.to_string()))?;
             if value.is_finite() { Ok(value) } else { Err(fail("there is no such number at the end of the run")) }

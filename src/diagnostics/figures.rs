@@ -95,8 +95,8 @@ pub(super) fn bonds(simulation: &mut Simulation, turn_max_rad: f64) -> Option<Bo
 
 /// Joints that crush; none where there are none.
 pub(super) fn crushing(simulation: &Simulation) -> Option<CrushingFigures> {
-    let CrushingState { joints, crushed, area, lost, deepest } = simulation.crushing_state();
-    (joints > 0).then_some(CrushingFigures { joints, crushed, area_m2: area, lost_m2: lost, deepest_m: deepest })
+    let CrushingState { joints, crushed, area, lost, deepest, deepest_size } = simulation.crushing_state();
+    (joints > 0).then_some(CrushingFigures { joints, crushed, area_m2: area, lost_m2: lost, deepest_m: deepest, deepest_size })
 }
 
 /// Gates of a kind by name; their entities where they have none.

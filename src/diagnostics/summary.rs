@@ -120,6 +120,8 @@ pub struct CrushingFigures {
     pub lost_m2: f64,
     /// By how much at most.
     pub deepest_m: f64,
+    /// The same in parts of the size of its joint, the root of the area.
+    pub deepest_size: f64,
 }
 
 /// How the bonds between faces have fared, see [`BondState`](crate::simulation::BondState).

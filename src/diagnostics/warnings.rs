@@ -21,6 +21,8 @@ const ELASTIC: f64 = 5e-3;
 const BEYOND: f64 = 0.5;
 /// Turn of a bound body in a step from which what its bonds take is looked at (rad).
 const TURN: f64 = 0.03;
+/// What a joint may be crushed by, in parts of its size, as what slides by that is no longer the joint of the start.
+const CRUSHED: f64 = 0.1;
 /// Part of all the energy that moved, spin among it, that joints may take from spin, more than bodies travel with.
 const SPUN: f64 = 1e-4;
 /// The same of what moves the centres of bodies: the first step of a wheel out of true takes of that, and shafts whose centres as good as stand.
@@ -241,6 +243,14 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
             b.turn_max_rad,
             b.loss_J,
             100.0 * b.loss_J / moved
+        ));
+    }
+    if let Some(c) = s.crushing.filter(|c| c.deepest_size > CRUSHED) {
+        found.push(format!(
+            "a joint is crushed by {:.1e} m, {:.0} % of its size: its pressure stays what it was however far that goes, also through a body, and what \
+             falls so has fallen; use a larger `crushing`, or less load",
+            c.deepest_m,
+            100.0 * c.deepest_size
         ));
     }
     let forecast = |what: &str| match choices.forecast {

@@ -17,6 +17,7 @@ use glam::DVec3;
 use serde_json::{Map, Value};
 
 use super::mesh::{self, MeshData, MeshError, error};
+use super::table::axis;
 use crate::geometry::Shape;
 use crate::numerics::inner::DisjointSets;
 
@@ -242,12 +243,20 @@ fn used(vertices: &[DVec3], triangles: &[[u32; 3]]) -> MeshData {
     out
 }
 
-/// Rows `block, x, y, z` between commas, semicolons, tabs or blanks.
+/// Whether a first row without numbers can be the heads of `block, x, y, z`: names of other axes in these places say that the columns stand elsewhere.
+fn heads(columns: &[&str]) -> bool {
+    let numbers = columns.iter().any(|head| head.parse::<f64>().is_ok());
+    let elsewhere = columns.iter().zip("xyz".chars()).any(|(head, own)| axis(head).is_some_and(|found| found != own));
+    !numbers && !elsewhere
+}
+
+/// Rows `block, x, y, z` between commas, semicolons, tabs or blanks, below one of heads or none.
 fn table(file: &str, bytes: &[u8]) -> Result<Vec<BlockMesh>, MeshError> {
     const ROWS: &str = "rows are `block, x, y, z`: the corners of convex blocks";
     let text = String::from_utf8_lossy(bytes);
     let mut blocks: Vec<BlockMesh> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut first = true;
     for (i, raw) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = raw.split('#').next().unwrap_or_default().trim();
         let fields: Vec<&str> = line.split([',', ';', '\t', ' ']).map(str::trim).filter(|x| !x.is_empty()).collect();
@@ -262,9 +271,10 @@ fn table(file: &str, bytes: &[u8]) -> Result<Vec<BlockMesh>, MeshError> {
                 }
                 blocks[at].mesh.vertices.push(DVec3::new(*x, *y, *z));
             }
-            ([_, _, _, _], None) if blocks.is_empty() => {}
+            ([_, columns @ ..], None) if first && columns.len() == 3 && heads(columns) => {}
             _ => return Err(error(file, format!("line {}: found `{}`", i + 1, line.chars().take(60).collect::<String>()), ROWS)),
         }
+        first &= fields.is_empty();
     }
     match blocks.iter().find(|b| b.mesh.vertices.len() < 4) {
         Some(b) => Err(error(file, format!("the block `{}` has {} corners, at least 4 are needed", b.name, b.mesh.vertices.len()), ROWS)),
@@ -379,7 +389,7 @@ mod tests {
     fn what_is_no_block_is_an_error_that_names_it() {
         let open = format!("o roof\n{TETRAHEDRON}f 1 3 2\nf 1 2 4\nf 2 3 4\n");
         let mixed = format!("o roof\n{TETRAHEDRON}f 1 3 2\nf 1 2 4\nf 2 4 3\nf 3 1 4\n");
-        let cases: [(&str, &[u8], &str); 9] = [
+        let cases: [(&str, &[u8], &str); 13] = [
             ("a.obj", open.as_bytes(), "block `roof` is not closed"),
             ("a.obj", mixed.as_bytes(), "`roof` do not agree which side is outside"),
             ("a.obj", b"", "found no block"),
@@ -387,12 +397,21 @@ mod tests {
             ("a.csv", b"a,0,0,0\na,1,0\n", "line 2: found `a,1,0`"),
             ("a.csv", b"a,0,0,0\na,1,0,0\n", "`a` has 2 corners"),
             ("a.csv", b"", "found no rows"),
+            // corners that are left out, and axes that change places, make other blocks
+            ("a.csv", b"block,x,y,z\na,0,0,O\na,1,0,0\na,0,1,0\na,0,0,1\na,1,1,1\n", "line 2: found `a,0,0,O`"),
+            ("a.csv", b"a,0,0,nan\na,1,0,0\na,0,1,0\na,0,0,1\na,1,1,1\n", "line 1: found `a,0,0,nan`"),
+            ("a.csv", b"block,Z,y,x\na,0,0,0\na,1,0,0\na,0,1,0\na,0,0,1\n", "line 1: found `block,Z,y,x`"),
+            ("a.csv", b"x,y,z,block\n0,0,0,a\n1,0,0,a\n", "line 1: found `x,y,z,block`"),
             ("a.json", b"{", "the JSON is broken"),
             ("a.json", b"{\"node\":{\"3\":{\"vertex\":{},\"face\":{\"0\":[1,2,3]}}}}", "node.3: found the face 0"),
         ];
         for (name, bytes, wanted) in cases {
             let said = parse(name, bytes).expect_err(wanted).to_string();
             assert!(said.contains(wanted), "{said}");
+        }
+        for heads in ["", "block,x,y,z\n", "# corners\n\nBlock;X;Y[m];z_m\n", "stone,east,north,up\n", "name xi yaw zone\n"] {
+            let text = format!("{heads}a,0,0,0\na,1,0,0\na,0,1,0\na,0,0,1\n");
+            assert_eq!(parse("a.csv", text.as_bytes()).map(|b| b[0].mesh.vertices.len()).ok(), Some(4), "{heads}");
         }
     }
 }

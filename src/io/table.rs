@@ -38,6 +38,13 @@ fn bare(column: &str) -> &str {
     column.split(" [").next().unwrap_or(column)
 }
 
+/// The axis that the head of a column names: `x`, `X [m]`, `ax`, `acc_x`; none of other words.
+pub(in crate::io) fn axis(head: &str) -> Option<char> {
+    let head = head.to_lowercase();
+    let last = |word: &str| word.chars().last().filter(|c| word.len() <= 2 && "xyz".contains(*c));
+    head.split(|c: char| !c.is_alphabetic()).find_map(last)
+}
+
 /// `x` with as few digits as read back to its bits.
 ///
 /// ```

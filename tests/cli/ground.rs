@@ -159,6 +159,9 @@ fn records_that_cannot_be_meant_are_named_by_file_and_line_before_the_run() {
     write("back.csv", "0,0\n0.1,1\n0.05,2\n");
     write("words.csv", "t,a\n0,0\n0.1,one\n");
     write("columns.csv", "0,0\n0.1,1,2,3\n");
+    write("g.csv", "from the shaker\nTime (ms),a [g]\n0,0\n100,1\n");
+    write("turned.csv", "t;a_y;a_x;a_z\n0;0;0;0\n0,1;1;0;0\n");
+    write("last.csv", "a,t\n0,0\n0.1,1\n");
     write("short.at2", &at2(200, 180));
     write("dt.at2", &at2(200, 200).replace(".0050", "5.0"));
     write("one.csv", "0,1\n");
@@ -168,6 +171,10 @@ fn records_that_cannot_be_meant_are_named_by_file_and_line_before_the_run() {
         ("back.csv", "", &["back.csv, line 3: found the time 0.05 s after 0.1 s", "times rising"]),
         ("words.csv", "", &["words.csv, line 3: found `0.1,one`"]),
         ("columns.csv", "", &["columns.csv, line 2: found 3 values, line 1 has 1"]),
+        ("g.csv", "time_unit = \"ms\"", &["g.csv, line 2: found the head `a [g]`", "unit = \"g\", or unit = \"m/s2\""]),
+        ("g.csv", "unit = \"g\"", &["found the head `Time (ms)`", "time_unit = \"ms\", or time_unit = \"s\""]),
+        ("turned.csv", "", &["turned.csv, line 1: found the columns `t, a_y, a_x, a_z` in this order", "time, x, y, z"]),
+        ("last.csv", "", &["last.csv, line 1: found the columns `a, t` in this order"]),
         ("short.at2", "", &["short.at2, line 40: the values end after 180 of them, line 4 says NPTS = 200"]),
         ("dt.at2", "", &["dt.at2, line 4: found NPTS = 200, DT = 5 s"]),
         ("one.csv", "", &["one.csv has a single sample"]),

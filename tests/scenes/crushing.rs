@@ -103,6 +103,19 @@ fn crushing_takes_its_strength_times_the_way_and_a_saved_run_goes_on_with_the_sa
 }
 
 #[test]
+fn a_joint_that_is_crushed_right_through_is_told() {
+    // 2 MN on 0.2 m2 of 1 MPa: ten times what it bears, and half of that
+    let told = |force: f64| {
+        let summary = drystone::scenes::run(&pressed(2, force, 0.0, 0.0)).unwrap().1;
+        let crushed = summary.crushing.unwrap();
+        (crushed.deepest_size, summary.warnings.iter().any(|w| w.contains("of its size")))
+    };
+    let (through, holds) = (told(2e6), told(1e5));
+    assert!(through.0 > 1.0 && through.1, "{through:?}");
+    assert!(holds.0 < 1e-9 && !holds.1, "{holds:?}");
+}
+
+#[test]
 fn steps_of_a_shaken_pier_whose_joints_give_way_are_solved() {
     let pier = |tolerance: f64, friction: &str| {
         let text = format!(

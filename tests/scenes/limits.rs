@@ -343,6 +343,17 @@ fn domes_need_the_thickness_of_limit_analysis_whatever_their_voussoirs() {
     }
 }
 
+/// The least reactions are those of the structure, not of the axes that its contacts stand in: the sixteen voussoirs of a course bear the same.
+#[test]
+fn the_least_forces_of_a_dome_are_the_same_all_around() {
+    let structure = Structure::of(&load("dome", &[("rings", "3")]).unwrap(), 0.0).unwrap();
+    let forces = structure.forces(&structure.solve());
+    let on_ground = structure.joints.iter().zip(&forces).filter(|(joint, _)| joint.bodies.iter().any(|name| name.ends_with("ground")));
+    let feet: Vec<f64> = on_ground.map(|(_, force)| force.normal_N).collect();
+    let (least, most) = feet.iter().fold((f64::INFINITY, 0.0f64), |(l, m), f| (l.min(*f), m.max(*f)));
+    assert!(feet.len() == 16 && most < 1.002 * least, "{feet:?}");
+}
+
 #[test]
 #[ignore = "ten seconds: cargo test --release --test scenes -- --ignored runs_of_a_dome"]
 fn runs_of_a_dome_fall_within_two_per_cent_of_the_published_thickness() {

@@ -180,6 +180,7 @@ fn loads_that_cannot_be_meant_say_what_would_do() {
         ("bodies = [\"floor\"]\nforce = [1, 0, 0]", "found floor, which no load can move"),
         ("bodies = [\"blok\"]\nforce = [1, 0, 0]", "did you mean"),
         ("bodies = [\"block\"]\npressure = 3", "found `pressure` without `face`"),
+        ("bodies = [\"block\"]\npressure = 3\nface = [1, 0, 1]", "block has more than one face that looks along"),
         ("bodies = [\"block\"]\nforce = [1, 0, 0]\nface = [0, 0, 1]", "found `face` without `pressure`"),
         ("bodies = [\"block\"]\npressure = 3\nface = [0, 0, 1]\nat = [0, 0, 0]", "found `at` of a load"),
         ("bodies = [\"block\"]\nforce = [1, 0, 0]\nramp = 1\nfactor = [[0, 1]]", "found `ramp` beside `factor`"),

@@ -18,6 +18,7 @@ use std::fmt;
 
 use glam::DVec3;
 
+use crate::algebra::spatial::Pose;
 use crate::geometry::{Shape, ShapeError};
 use crate::io::scene::model::{Body, Scene};
 
@@ -30,6 +31,9 @@ const REPEATED: usize = 3;
 /// Bodies above this size (m) are rather in mm.
 const LARGE: f64 = 100.0;
 const MILLIMETRES: &str = "lengths are in m: if the file is in mm, write \"… mm\", scale = 0.001, or unit = \"mm\" of an [[import]]";
+/// Radius of gyration in parts of how far a body reaches, and of its smallest length, beyond which moments of inertia are rather in another unit.
+const FAR: f64 = 2.0;
+const NEAR: f64 = 5e-3;
 /// Accelerations above this (m/s²) are rather in another unit.
 const TEN_G: f64 = 100.0;
 /// Rounding of the place of a body, in parts of its smallest length, from which one sees it.
@@ -234,6 +238,7 @@ impl Bodies<'_> {
         self.say_all(Severity::Hint, large);
         self.say_all(Severity::Hint, far);
         self.odd_sizes();
+        self.odd_masses();
         self.base();
         self.water();
         for entry in &self.scene.gravity {
@@ -276,6 +281,36 @@ impl Bodies<'_> {
                     let which = if times > 1.0 { "it is" } else { "the others are" };
                     found.push((i, message, format!("lengths are in m: if {which} in {unit}, write \"… {unit}\" there")));
                 }
+            }
+        }
+        self.say_all(Severity::Hint, found);
+    }
+
+    /// Centres of mass outside of their bodies, and moments of inertia that nothing within them has, as those in another unit.
+    fn odd_masses(&mut self) {
+        let mut found = Vec::new();
+        for (i, body) in self.dynamic() {
+            let Some(shape) = &self.shapes[i] else { continue };
+            let filled = shape.mass_properties(1.0).ok();
+            let centre = body.centre_of_mass.or(filled.map(|f| f.centre)).unwrap_or_default();
+            let (low, high) = shape.aabb(&Pose::IDENTITY);
+            let outside = (centre - centre.clamp(low, high)).length();
+            if outside > 0.01 * (high - low).length() {
+                let message = format!("its centre of mass is {outside:.1e} m outside of it");
+                found.push((i, message, "`centre_of_mass` is in m, in the axes of the shape".to_owned()));
+            }
+            let mass = body.mass.or(filled.map(|f| self.scene.materials[body.material].density * f.mass));
+            let (Some(moments), Some(mass)) = (body.inertia, mass) else { continue };
+            let (arm, reach) = ((moments.max_element() / mass).sqrt(), shape.bounding_radius() + centre.length());
+            if arm > FAR * reach || arm < NEAR * start::length(shape) {
+                let message = format!(
+                    "its moments of inertia are those of {} kg {arm:.1e} m away from its centre, and it reaches {reach:.1e} m",
+                    Short(mass)
+                );
+                let own = filled
+                    .map(|f| mass / f.mass * f.inertia)
+                    .map(|DVec3 { x, y, z }| format!(": filled evenly it has {x:.1e}, {y:.1e}, {z:.1e}"));
+                found.push((i, message, format!("`inertia` is in kg m2{}", own.unwrap_or_default())));
             }
         }
         self.say_all(Severity::Hint, found);

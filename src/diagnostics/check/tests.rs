@@ -784,3 +784,17 @@ fn what_flows_down_a_periodic_slope_is_not_lost() {
     assert!(scene("[4.905, 0, -8.4957]", &aside)[0].message.contains("nothing is below it"));
     assert!(scene("[0, 0, -9.81]", "")[0].message.contains("nothing is below it"));
 }
+
+#[test]
+fn centres_and_moments_that_no_matter_within_a_body_has_are_told() {
+    let cube = |keys: &str| format!("{FLOOR}{}mass = 10\n{keys}\n", block("b", "[0.2, 0.2, 0.2]", "[0, 0, 0.1]"));
+    // 10 kg in a cube of 0.2 m have 0.067 kg m2
+    for slip in ["667", "6.67e-7"] {
+        let text = cube(&format!("inertia = [{slip}, {slip}, {slip}]"));
+        only(&text, Severity::Hint, Some("b"), "its moments of inertia are those of 10 kg", "filled evenly it has 6.7e-2, 6.7e-2, 6.7e-2");
+    }
+    only(&cube("centre_of_mass = [0, 0.3, 0]"), Severity::Hint, Some("b"), "2.0e-1 m outside of it", "is in m");
+    for keys in ["inertia = [0.2, 0.2, 0.2]", "inertia = [0.01, 0.01, 0.01]", "centre_of_mass = [0, 0.1, 0]"] {
+        assert_eq!(all(&cube(keys)), [], "{keys}");
+    }
+}

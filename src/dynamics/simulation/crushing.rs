@@ -24,6 +24,8 @@ pub struct CrushingState {
     pub lost: f64,
     /// By how much at most (m).
     pub deepest: f64,
+    /// The same in parts of the size of its joint, the root of the area.
+    pub deepest_size: f64,
 }
 
 impl Simulation {
@@ -64,7 +66,9 @@ impl Simulation {
             state.crushed += usize::from(joint.points.iter().any(|p| p.depth > 0.0));
             state.area += joint.points.iter().map(|p| p.area).sum::<f64>();
             state.lost += joint.crushed_area();
-            state.deepest = state.deepest.max(joint.deepest());
+            let deepest = joint.deepest();
+            state.deepest = state.deepest.max(deepest);
+            state.deepest_size = state.deepest_size.max(deepest / joint.size);
         }
         state
     }

@@ -147,6 +147,8 @@ fn history(f: &mut super::fields::Fields<'_>) -> Result<(Vec<f64>, Vec<f64>), Sc
 /// Cosine between a face and the way that it should look, at least; between triangles of one plane.
 const LOOKS: f64 = 0.5;
 const ONE_PLANE: f64 = 1.0 - 1e-9;
+/// Difference of such cosines that is rounding.
+const ALIKE: f64 = 1e-9;
 
 /// Normal, area (m²) and centroid (m, world) of the plane face of a block that looks most along `outward`.
 fn looking(body: &Body, outward: DVec3) -> Result<(DVec3, f64, DVec3), (String, String)> {
@@ -165,6 +167,11 @@ fn looking(body: &Body, outward: DVec3) -> Result<(DVec3, f64, DVec3), (String, 
             format!("{} has no face that looks along {outward}", body.name),
             "name the way that one of its faces looks".to_owned(),
         ));
+    }
+    let as_good = |n: DVec3| n.dot(outward) > best.dot(outward) - ALIKE && n.dot(best) < ONE_PLANE;
+    if surface.triangles.iter().any(|t| as_good(area(corners(t)).normalize_or_zero())) {
+        let found = format!("{} has more than one face that looks along {outward} as well as any", body.name);
+        return Err((found, format!("name the way that one of its faces looks, such as {best}")));
     }
     let (mut whole, mut first) = (0.0, DVec3::ZERO);
     for t in surface.triangles.iter().map(corners) {

@@ -140,6 +140,24 @@ impl<'d> Field<'d> {
         }
     }
 
+    /// This field, an angle (rad), unless it is a number without a unit beyond `most` (rad), as no such angle is: one in degrees.
+    pub(super) fn in_rad(&self, most: f64) -> Result<&Self, SceneError> {
+        let plain = match &self.node.value {
+            Value::Integer(i) => Some(*i as f64),
+            Value::Float(x) => Some(*x),
+            Value::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        // some round what is just as large, such as a right angle of 1.571
+        match plain.filter(|x| x.abs() > 1.01 * most && x.abs() <= LARGEST) {
+            Some(x) => {
+                let message = format!("found {x} without a unit, which is {x} rad or {:.0} deg", x.to_degrees());
+                Err(self.error(message, format!("write \"{x} deg\", or \"{x} rad\" if that is meant")))
+            }
+            None => Ok(self),
+        }
+    }
+
     /// A number > 0.
     pub(super) fn positive(&self, quantity: Quantity) -> Result<f64, SceneError> {
         self.ranged(quantity, "greater than 0", |x| x > 0.0)

@@ -16,6 +16,7 @@ use super::loads::BaseMotion;
 use super::motion::samples;
 use super::resources::Resources;
 use super::units::{self, Quantity, short};
+use crate::io::table::axis;
 
 /// Standard gravity (m/s²): what records in g are multiples of.
 const G: f64 = 9.806_65;
@@ -169,11 +170,22 @@ fn read(
         return Ok(Read { name, quantity: peer.quantity, times, values });
     }
     let quantity = asked.unwrap_or(usual);
+    let unit_given = unit.is_some();
     let factor = unit.map_or(Ok(1.0), |u| scale_of(&u, quantity))?;
     let interval = interval.map(|i| i.positive(Quantity::Time)).transpose()?;
-    let mut rows = rows(&text, interval.is_some()).map_err(|e| file.error(format!("{name}, {}", e.found), e.cure))?;
+    let (mut rows, heads) = rows(&text, interval.is_some()).map_err(|e| file.error(format!("{name}, {}", e.found), e.cure))?;
     if rows.is_empty() {
         return Err(file.error(format!("the table {name} has no rows of numbers"), SHAPE));
+    }
+    let timed = usize::from(interval.is_none());
+    if let Some((line, heads)) = heads.filter(|(_, heads)| heads.len() == timed + rows[0].values.len()) {
+        let (times, values) = heads.split_at(timed);
+        let units = [(times, Quantity::Time, "time_unit", time_unit.is_some()), (values, quantity, "unit", unit_given)];
+        in_order(times, values)
+            .and_then(|()| {
+                units.into_iter().try_for_each(|(heads, quantity, key, given)| if given { Ok(()) } else { in_si(heads, quantity, key) })
+            })
+            .map_err(|(found, cure)| file.error(format!("{name}, line {line}: {found}"), cure))?;
     }
     for (i, row) in rows.iter_mut().enumerate() {
         row.time = interval.map_or(row.time * time_unit.unwrap_or(1.0), |dt| i as f64 * dt);
@@ -193,6 +205,31 @@ fn scale_of(field: &Field<'_>, quantity: Quantity) -> Result<f64, SceneError> {
 
 const SHAPE: &str = "rows are `time, value` or `time, x, y, z`, times rising; without times with `interval = …`";
 
+/// Whether the heads of a table leave its columns where they are taken from.
+fn in_order(times: &[String], values: &[String]) -> Result<(), (String, String)> {
+    let first = |head: &String| head.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).map(str::to_lowercase);
+    let time = |head: &String| first(head).is_some_and(|word| word == "t" || word == "time");
+    let moved = values.iter().zip("xyz".chars()).any(|(head, own)| values.len() == 3 && axis(head).is_some_and(|found| found != own));
+    if moved || (values.iter().any(time) && !times.iter().any(time)) {
+        let heads: Vec<&str> = times.iter().chain(values).map(String::as_str).collect();
+        return Err((format!("found the columns `{}` in this order", short(&heads.join(", "))), SHAPE.to_owned()));
+    }
+    Ok(())
+}
+
+/// Whether heads with a unit, as `a [g]`, have that in which numbers are taken where the scene names none.
+fn in_si(heads: &[String], quantity: Quantity, key: &str) -> Result<(), (String, String)> {
+    for head in heads {
+        let unit = head.split_once(['[', '(']).and_then(|(_, rest)| rest.split([']', ')']).next()).unwrap_or_default().trim();
+        let scale = units::parse(&format!("1 {unit}"), quantity).unwrap_or(1.0);
+        if (scale - 1.0).abs() > 1e-9 {
+            let cure = format!("write {key} = \"{unit}\", or {key} = \"{}\" if that is what the numbers are in", quantity.unit());
+            return Err((format!("found the head `{}`, of which the scene says nothing", short(head)), cure));
+        }
+    }
+    Ok(())
+}
+
 /// What is wrong in which line.
 struct Wrong {
     found: String,
@@ -210,9 +247,14 @@ struct Row {
     values: Vec<f64>,
 }
 
-/// Rows of numbers between commas, semicolons, tabs or blanks; lines of words before them and after `#` are for people.
-fn rows(text: &str, without_time: bool) -> Result<Vec<Row>, Wrong> {
+/// The last line of words before the rows of a table, and its number.
+type Heads = Option<(usize, Vec<String>)>;
+
+/// Rows of numbers between commas, semicolons, tabs or blanks; lines of words before them and after `#` are for people, but the last one may hold the
+/// heads of the columns.
+fn rows(text: &str, without_time: bool) -> Result<(Vec<Row>, Heads), Wrong> {
     let mut rows: Vec<Row> = Vec::new();
+    let mut heads = None;
     for (i, raw) in text.lines().enumerate() {
         let (line, content) = (i + 1, raw.split(['#', '%']).next().unwrap_or_default().trim());
         if content.is_empty() {
@@ -228,6 +270,7 @@ fn rows(text: &str, without_time: bool) -> Result<Vec<Row>, Wrong> {
         let number = |x: &String| x.trim_matches('"').parse().ok().filter(|x: &f64| x.is_finite());
         let Some(numbers) = fields.iter().map(number).collect::<Option<Vec<f64>>>() else {
             if rows.is_empty() && fields.iter().all(|x| number(x).is_none()) {
+                heads = Some((line, fields));
                 continue;
             }
             return wrong(line, format!("found `{}`", short(content)), SHAPE);
@@ -244,7 +287,7 @@ fn rows(text: &str, without_time: bool) -> Result<Vec<Row>, Wrong> {
         }
         rows.push(Row { line, time, values });
     }
-    Ok(rows)
+    Ok((rows, heads))
 }
 
 /// Times that rise; for a record also at intervals that can be meant, and without gaps.

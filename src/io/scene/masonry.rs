@@ -184,7 +184,7 @@ fn section(f: &mut Fields<'_>, depth: f64) -> Result<Arch, SceneError> {
     let (form, thickness) = match kind {
         3 => {
             let span = f.required("span")?.positive(Quantity::Length)?;
-            let skew = f.or("skew", 20f64.to_radians(), |a| a.positive(Quantity::Angle))?;
+            let skew = f.or("skew", 20f64.to_radians(), |a| a.in_rad(std::f64::consts::FRAC_PI_2)?.positive(Quantity::Angle))?;
             if skew >= 80f64.to_radians() {
                 return Err(f.error(format!("found joints at {:.1}° to the upright", skew.to_degrees()), "make `skew` less than 80 deg"));
             }
@@ -206,7 +206,7 @@ fn section(f: &mut Fields<'_>, depth: f64) -> Result<Arch, SceneError> {
 
 fn segment(f: &mut Fields<'_>) -> Result<f64, SceneError> {
     let field = f.required("angle")?;
-    let angle = field.positive(Quantity::Angle)?;
+    let angle = field.in_rad(std::f64::consts::PI)?.positive(Quantity::Angle)?;
     if angle > std::f64::consts::PI {
         return Err(field.error(format!("found an angle of embrace of {:.1}°", angle.to_degrees()), "write 180 deg or less"));
     }
@@ -281,7 +281,7 @@ pub(super) fn dome(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError
     limited(f, rings.checked_mul(voussoirs))?;
     let radius = length(f, "radius", 1.0)?;
     let thickness = thickness(f, Some(radius))?;
-    let crown = f.or("crown", 75f64.to_radians(), |a| a.positive(Quantity::Angle))?;
+    let crown = f.or("crown", 75f64.to_radians(), |a| a.in_rad(std::f64::consts::FRAC_PI_2)?.positive(Quantity::Angle))?;
     if crown >= 0.49 * std::f64::consts::PI {
         return Err(f.error(format!("found the latitude {:.1}° of the crown", crown.to_degrees()), "make `crown` smaller than 88 deg"));
     }

@@ -436,8 +436,8 @@ fn study(field: &Field<'_>, scene: &mut Scene, names: &Names, dams: &[MadeDam]) 
 /// Tilts gravity at `tilt_at` to the angle of friction plus `offset`, towards `heading`, and measures the slide of `body`.
 fn tilt(f: &mut Fields<'_>, scene: &mut Scene, names: &Names) -> Result<InclineStudy, SceneError> {
     let body = names.body(&f.required("body")?)?;
-    let offset = f.required("offset")?.number(Quantity::Angle)?;
-    let heading = f.or("heading", 0.0, |h| h.number(Quantity::Angle))?;
+    let offset = f.required("offset")?.in_rad(std::f64::consts::FRAC_PI_2)?.number(Quantity::Angle)?;
+    let heading = f.or("heading", 0.0, |h| h.in_rad(std::f64::consts::TAU)?.number(Quantity::Angle))?;
     let tilt_field = f.required("tilt_at")?;
     let tilt = tilt_field.non_negative(Quantity::Time)?;
     let window_field = f.required("window")?;

@@ -178,7 +178,7 @@ pub(super) fn pose(f: &mut Fields<'_>) -> Result<Pose, SceneError> {
         (None, Some(r)) => {
             let mut turn = r.fields()?;
             let axis = turn.required("axis")?.direction()?;
-            let angle = turn.required("angle")?.number(Quantity::Angle)?;
+            let angle = turn.required("angle")?.in_rad(std::f64::consts::TAU)?.number(Quantity::Angle)?;
             turn.finish()?;
             axis_angle(axis, angle)
         }

@@ -21,7 +21,8 @@ pub(super) fn support(field: &Field<'_>, scene: &mut Scene, names: &Names) -> Re
     let way = f.maybe("displacement", |d| d.vector(Quantity::Length))?;
     let turn = f.maybe("rotation", |r| {
         let mut turn = r.fields()?;
-        let (axis, angle) = (turn.required("axis")?.direction()?, turn.required("angle")?.number(Quantity::Angle)?);
+        let axis = turn.required("axis")?.direction()?;
+        let angle = turn.required("angle")?.in_rad(std::f64::consts::FRAC_PI_2)?.number(Quantity::Angle)?;
         turn.finish()?;
         Ok(axis * angle)
     })?;

@@ -346,6 +346,37 @@ fn every_fault_has_a_place_a_message_and_a_cure() {
 }
 
 #[test]
+fn angles_in_degrees_without_a_unit_are_told_where_none_is_so_large() {
+    let body = |keys: &str| format!("{TIME}[[bodies]]\nshape = {{ kind = \"ball\", radius = 1 }}\n{keys}");
+    let generate = |keys: &str| format!("{TIME}[[generate.{keys}\n");
+    let hopper = |angle: &str| {
+        let shape = format!("{{ kind = \"hopper\", orifice = 0.1, radius = 1, height = 1, angle = {angle} }}");
+        format!("{TIME}[[bodies]]\nmotion = \"static\"\nshape = {shape}\n")
+    };
+    let turned = |angle: &str| body(&format!("rotation = {{ axis = [0, 0, 1], angle = {angle} }}\n"));
+    let tilted = |angle: &str| {
+        let support = format!("[[support]]\nbodies = [\"s\"]\nrotation = {{ axis = [0, 1, 0], angle = {angle} }}\n");
+        body(&format!("name = \"s\"\nmotion = \"static\"\n{support}"))
+    };
+    for (text, angle) in [
+        (turned("30"), 30),
+        (turned("\"-30\""), -30),
+        (tilted("5"), 5),
+        (hopper("30"), 30),
+        (generate("arch]]\nform = \"segmental\"\nthickness = 0.1\nangle = 120"), 120),
+        (generate("arch]]\nform = \"flat\"\nspan = 1\nthickness = 0.1\nskew = 20"), 20),
+        (generate("dome]]\nrings = 3\nvoussoirs = 8\nthickness = 0.1\ncrown = 70"), 70),
+    ] {
+        let told = read(&text).expect_err(&text).to_string();
+        assert!(told.contains(&format!("found {angle} without a unit")) && told.contains(&format!("write \"{angle} deg\"")), "{told}");
+    }
+    // a unit says what is meant, and so does an angle that may be one
+    for text in [turned("\"30 rad\""), turned("6.284"), tilted("\"5 deg\""), tilted("1.571"), hopper("1.571"), hopper("\"30 deg\"")] {
+        read(&text).unwrap_or_else(|e| panic!("{text}{e}"));
+    }
+}
+
+#[test]
 fn references_must_exist() {
     for (text, message) in [
         ("[[joints]]\nbody1 = \"bal\"\nanchor = [0,0,0]", "no body named \"bal\""),

@@ -60,11 +60,11 @@ pub(super) fn cone(f: &mut Fields<'_>) -> Result<ShapeSpec, SceneError> {
 fn half_angle(f: &mut Fields<'_>) -> Result<f64, SceneError> {
     let right = std::f64::consts::FRAC_PI_2;
     let Some(field) = f.optional("angle") else { return Ok(right) };
-    let angle = field.positive(Quantity::Angle)?;
-    if angle > right + 1e-9 {
+    let angle = field.in_rad(right)?.positive(Quantity::Angle)?;
+    if angle > right + 1e-3 {
         return Err(field.error(format!("found {:.1} deg", angle.to_degrees()), "the half angle lies between 0 and 90 deg (a flat bottom)"));
     }
-    Ok(angle)
+    Ok(angle.min(right))
 }
 
 /// Height of a slope with this half angle over this way; nothing at 90°.

@@ -121,7 +121,8 @@ pub enum Verdict {
 pub struct Answer {
     /// Which of the two it is.
     pub verdict: Verdict,
-    /// Admissible reactions of least norm, each block in the scale of its rows; zero where there are none.
+    /// Admissible reactions of least norm, each block in the scale of its rows (the trace of `H M⁻¹ Hᵀ` there, whatever its axes); zero where
+    /// there are none.
     pub reactions: Vec<f64>,
     /// The mechanism, its largest scaled velocity 1; zero where there is none.
     pub velocities: Vec<f64>,
@@ -184,8 +185,7 @@ impl Statics {
         let scale: Vec<f64> = mass.iter().map(|m| if *m > 0.0 { 1.0 / m.sqrt() } else { 1.0 }).collect();
         super::local::finite("mass", &scale)?;
         let length = |row: usize| h.outer_view(row).map_or(0.0, |r| r.iter().map(|(j, x)| (x * scale[j]).powi(2)).sum::<f64>());
-        let weight =
-            offsets.windows(2).map(|w| (w[0]..w[1]).map(length).fold(0.0, f64::max).sqrt()).map(|l| if l > 0.0 { 1.0 / l } else { 1.0 });
+        let weight = offsets.windows(2).map(|w| (w[0]..w[1]).map(length).sum::<f64>().sqrt()).map(|l| if l > 0.0 { 1.0 / l } else { 1.0 });
         let weight = weight.collect();
         let size = norm(&force.iter().zip(&scale).map(|(f, s)| f * s).collect::<Vec<_>>());
         // what bounds the normal reaction is a limit here
