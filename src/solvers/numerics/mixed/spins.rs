@@ -166,14 +166,11 @@ impl MixedProblem {
             stop: self.stop,
             ..Self::default()
         };
-        let own = &answer.reactions;
-        let mut reactions = Reactions::default();
         for colour in self.colours.windows(2) {
             for group in self.groups[colour[0] as usize..=colour[1] as usize].windows(2) {
                 let plain = (group[0] as usize..group[1] as usize).filter(|&k| !self.spins[k].resists());
                 p.push_group(plain.clone().map(|k| self.contacts[k]));
-                p.lagged.extend(plain.clone().filter_map(|k| self.lagged.get(k)));
-                reactions.contacts.extend(plain.map(|k| own.contacts[k]));
+                p.lagged.extend(plain.filter_map(|k| self.lagged.get(k)));
             }
             p.close_colour();
         }
@@ -183,8 +180,7 @@ impl MixedProblem {
                 last.scale = block.scale;
             }
         }
-        reactions.blocks.clone_from(&own.blocks);
-        for (k, (c, spin)) in self.contacts.iter().zip(&self.spins).enumerate().filter(|(_, (_, spin))| spin.resists()) {
+        for (c, spin) in self.contacts.iter().zip(&self.spins).filter(|(_, spin)| spin.resists()) {
             let (set, rows) = (spin.set(c), spin.rows());
             let levers = spin.levers();
             let mut axes = [levers.y * c.tangent, levers.z * c.normal.cross(c.tangent), levers.x * c.normal];
@@ -202,14 +198,27 @@ impl MixedProblem {
             if let Some(last) = p.blocks.last_mut() {
                 last.scale = c.scale;
             }
-            reactions.blocks.extend_from_slice(&spin.six(own.contacts[k], own.spins[k])[..rows]);
         }
         p.prepare().ok()?;
         // contacts that open make no residual look small
         (p.q_scaled, p.q_norm, p.asked) = (self.q_scaled, self.q_norm, self.asked);
-        let mut a = Answer { reactions, ..Answer::default() };
+        let mut a = Answer::default();
+        self.give_spin_blocks(&answer.reactions, &mut a.reactions);
         p.velocities(&a.reactions, &mut a.velocities);
         Some((p, a))
+    }
+
+    /// The reactions of [`with_spin_blocks`](Self::with_spin_blocks) for these.
+    pub(in crate::numerics) fn give_spin_blocks(&self, own: &Reactions, blocks: &mut Reactions) {
+        blocks.contacts.clear();
+        blocks.blocks.clone_from(&own.blocks);
+        for ((spin, &r), &moment) in self.spins.iter().zip(&own.contacts).zip(&own.spins) {
+            if spin.resists() {
+                blocks.blocks.extend_from_slice(&spin.six(r, moment)[..spin.rows()]);
+            } else {
+                blocks.contacts.push(r);
+            }
+        }
     }
 
     /// Takes the reactions of [`with_spin_blocks`](Self::with_spin_blocks) back.

@@ -95,9 +95,29 @@ impl ProximalPoint {
         work: &mut Workspace,
         sweeps: &mut sweep::Workspace,
     ) -> Report {
-        if !p.spins.is_empty() {
-            return super::with_blocks(p, answer, |p, answer| self.solve(p, answer, work, sweeps));
+        if p.spins.is_empty() {
+            return self.shaken(p, answer, work, |shake, answer| shake.solve(p, answer, sweeps).iterations);
         }
+        // sweeps go on where moments stand beside their contacts and operators are at hand: those of blocks are made anew at each visit
+        let mut beside = answer.clone();
+        super::with_blocks(p, answer, |blocks, own| {
+            self.shaken(blocks, own, work, |shake, own| {
+                p.take_spin_blocks(&own.reactions, &mut beside);
+                let iterations = shake.solve(p, &mut beside, sweeps).iterations;
+                p.give_spin_blocks(&beside.reactions, &mut own.reactions);
+                iterations
+            })
+        })
+    }
+
+    /// The same of contacts that resist no rolling; `shake` does so many sweeps.
+    fn shaken(
+        &self,
+        p: &MixedProblem,
+        answer: &mut Answer,
+        work: &mut Workspace,
+        mut shake: impl FnMut(GaussSeidel, &mut Answer) -> usize,
+    ) -> Report {
         let mut found = residual::certify(p, answer);
         let mut report = Report { status: Status::BudgetSpent, ..Report::default() };
         let mut best = found.error();
@@ -134,8 +154,7 @@ impl ProximalPoint {
                     answer.reactions.clone_from(&buffers.kept);
                 }
                 let most = SHAKE.0.max((SHAKE.1 * self.price).max(idle.min(SHAKE.2) as f64 * self.shake) as usize);
-                let shake = GaussSeidel { tolerance: self.tolerance, max_sweeps: most, ..GaussSeidel::default() };
-                report.iterations += shake.solve(p, answer, sweeps).iterations;
+                report.iterations += shake(GaussSeidel { tolerance: self.tolerance, max_sweeps: most, ..GaussSeidel::default() }, answer);
                 error = residual::certify(p, answer).error();
             }
             if error < best {
