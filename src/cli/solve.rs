@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     /// Which error: over max(|q|, |r|, |u|), over |q|, or unit-free
     #[arg(long, default_value = "rel", value_parser = measure)]
     measure: Measure,
-    /// Stop after so many seconds, with the best answer so far; until then `auto` goes on searching where it would give up
+    /// Stop after so many seconds, with the best answer so far; until then `auto` goes on where it would give up a problem with friction
     #[arg(long, allow_hyphen_values = true, value_name = "S", value_parser = span)]
     time_limit: Option<f64>,
     /// Solve so many times and report the best time

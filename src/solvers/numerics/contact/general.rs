@@ -59,8 +59,9 @@ impl ContactOperator3 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::numerics) struct CrushingOperator {
     bearing: ContactOperator3,
-    /// the row of the normal, W_tn
+    /// the row of the normal
     n: [f64; 3],
+    /// W_tn
     tn: [f64; 2],
     /// of W_tt, under a known normal reaction
     tangents: Tangents<f64>,

@@ -28,8 +28,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// Which error is measured.
     pub measure: Measure,
-    /// Stop after so many seconds (wall clock) with the best answer so far. Until then `auto` goes on with descents of the gap where friction
-    /// has none (`max_descents`), which it gives up after about ten seconds without a limit.
+    /// Stop after so many seconds (wall clock) with the best answer so far. Until then `auto` goes on with descents of the gap where it has found
+    /// no solution with friction (`max_descents`); without a limit it gives them up after about ten seconds.
     pub time_limit: Option<f64>,
     /// Budget of iterations instead of the solver's own.
     pub max_iterations: Option<usize>,
@@ -218,7 +218,7 @@ impl Settings {
                 ProblemError::Setting { what: format!("parameter `{parameter}` of solver {name}"), cause }
             })?;
         }
-        // what a time limit ends may go on until then
+        // what a time limit ends may go on until then; most solvers have no such parameter
         let given = self.solver.iter().flat_map(|s| s.parameters()).any(|(parameter, _)| parameter == "max_descents");
         if self.time_limit.is_some() && !given {
             solver.set("max_descents", "1e18").ok();
