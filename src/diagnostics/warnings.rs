@@ -236,6 +236,15 @@ pub(super) fn warnings(s: &Summary, record: &Record, trifle: f64, choices: Choic
             100.0 * e.edge_loss_J / moved
         ));
     }
+    // what friction gives is nobody's work; what impacts and wedged bodies make of it has been told
+    let put = e.friction_work_J - e.friction_gain_J - e.impact_gain_J;
+    if put > ENERGY[1] * moved && moved > 0.0 {
+        found.push(format!(
+            "friction put in {put:.2e} J, {:.0} % of the energy that moved, where it can only take: what rolls on an edge or a rim gains by the length \
+             of the step; use {step}; the gain falls with it",
+            100.0 * put / moved
+        ));
+    }
     if let Some(b) = s.bonds.filter(|b| b.turn_max_rad > TURN && b.loss_J > ENERGY[1] * moved) {
         found.push(format!(
             "bodies that are bound turn by up to {:.2} rad in a step, and their bonds took {:.2e} J, {:.0} % of the energy that moved, that no \
@@ -339,5 +348,22 @@ mod tests {
         assert!(told(false, 0.5).contains("\"fremond\"") && !told(true, 0.5).contains("\"fremond\""));
         assert!(told(false, 2.0).contains("here up to 2") && told(false, 0.5).contains("or use a smaller step"));
         assert!(told(true, 2.0).contains("on an edge or a rim"));
+    }
+
+    #[test]
+    fn friction_that_puts_in_energy_is_told_once() {
+        let (mut s, record) = (Summary::default(), Record::default());
+        s.energy.potential_J = 1e3;
+        let told = |s: &Summary| {
+            let choices = Choices { forecast: false, fremond: false, elastic: false, mu: 0.5 };
+            warnings(s, &record, 1e-9, choices).iter().filter(|w| w.contains("friction put in 1.00e0 J")).count()
+        };
+        assert_eq!(told(&s), 0);
+        s.energy.friction_work_J = 1.0;
+        assert_eq!(told(&s), 1);
+        s.energy.impact_gain_J = 1.0;
+        assert_eq!(told(&s), 0, "told as what impacts made");
+        (s.energy.impact_gain_J, s.energy.friction_work_J) = (0.0, -1.0);
+        assert_eq!(told(&s), 0);
     }
 }

@@ -120,7 +120,11 @@ impl Window {
                     _ => DVec3::ZERO,
                 };
                 // places near body 1 as it is drawn
-                let homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+                let mut homes = if cell.is_open() { [DVec3::ZERO; 2] } else { pair.bodies.map(home) };
+                // what fills the cell is beside every image of the other one
+                for side in [0, 1].into_iter().filter(|&side| fills(pair.bodies[side])) {
+                    homes[side] = homes[1 - side];
+                }
                 let shift = pair.shift + h * cell.drift(pair.shift) + homes[0] - homes[1];
                 let views = borne.map(|touch| {
                     let view = contact([body1, body2], pair.law.mu, touch, measure * pull(touch));

@@ -56,6 +56,23 @@ fn a_ball_that_crosses_a_face_meets_who_is_beyond() {
     }
 }
 
+#[test]
+fn what_lies_on_a_floor_touches_it_where_it_is_drawn() {
+    // the floor is named first, or last
+    for first in [true, false] {
+        let floor = "[[bodies]]\nshape = { kind = \"half_space\" }\nmotion = \"static\"\n";
+        let ball = "[[bodies]]\nshape = { kind = \"ball\", radius = 0.1 }\nposition = [1.7, 0, 0.1]\n";
+        let [one, two] = if first { [floor, ball] } else { [ball, floor] };
+        let mut built = built(&format!("time = {{ step = \"1 ms\", end = 1 }}\nperiodic = {{ x = [-0.5, 0.5] }}\n{one}{two}"));
+        built.simulation.step().expect("a step");
+        let mut window = Window::new(built.entities.clone());
+        let view = window.look(&built.simulation);
+        let [contact] = view.contacts else { panic!("{} contacts", view.contacts.len()) };
+        assert!((contact.middle() + 0.3 * DVec3::X).length() < 1e-9, "{}", contact.middle());
+        assert!(view.branch(contact).all(|end| (end.x + 0.3).abs() < 1e-9));
+    }
+}
+
 /// A dense gas over a floor or in free space, moved as a whole.
 fn gas(by: [f64; 3], extra: &str, grain: &str) -> String {
     format!(

@@ -54,14 +54,21 @@ impl ColourBy {
         figures.len().checked_sub(1 + above).map_or(0.0, |k| figures[k])
     }
 
-    /// The same with another value of the lightest colour.
+    /// The same with another value of the lightest colour; of neighbours 3 at least.
+    ///
+    /// ```
+    /// use drystone::io::picture::ColourBy;
+    /// assert_eq!(ColourBy::Speed { top: 1.0 }.up_to(1e-9).scale(), Some(("speed (m/s)", 1e-9)));
+    /// assert_eq!(ColourBy::Coordination { top: 1.0 }.up_to(1e-9).scale(), Some(("neighbours", 3.0)));
+    /// ```
     #[must_use]
     pub fn up_to(self, top: f64) -> Self {
         match self {
             Self::Material | Self::Body => self,
             Self::Speed { .. } => Self::Speed { top },
             Self::Stress { .. } => Self::Stress { top },
-            Self::Coordination { .. } => Self::Coordination { top },
+            // marks of the bar are then whole numbers
+            Self::Coordination { .. } => Self::Coordination { top: top.max(3.0) },
         }
     }
 
@@ -75,15 +82,19 @@ impl ColourBy {
         }
     }
 
-    /// Draws the bar at the right side of a picture that has the room; `quiet` is the part of grey in its colours.
-    pub(super) fn draw_scale(&self, pixels: &mut [u8], size: [u32; 2], quiet: f32) -> DrawResult {
+    /// Width and height of the bar with its margin (pixels), at the right side of a picture that has the room.
+    pub(super) fn room(&self, size: [u32; 2]) -> Option<[usize; 2]> {
         let unit = unit_of(size);
         let room = [unit * SIZE.0 as usize + MARGIN, unit * SIZE.1 as usize + MARGIN];
-        let Some((name, top)) = self.scale() else { return Ok(()) };
         let [width, height] = size.map(|n| n as usize);
-        if width < 2 * room[0] || height < room[1] {
-            return Ok(());
-        }
+        (self.scale().is_some() && width >= 2 * room[0] && height >= room[1]).then_some(room)
+    }
+
+    /// Draws the bar, if there is one; `quiet` is the part of grey in its colours.
+    pub(super) fn draw_scale(&self, pixels: &mut [u8], size: [u32; 2], quiet: f32) -> DrawResult {
+        let unit = unit_of(size);
+        let (Some((name, top)), Some(room)) = (self.scale(), self.room(size)) else { return Ok(()) };
+        let [width, height] = size.map(|n| n as usize);
         let map = Map { x: [0.0; 2], y: [0.0; 2], columns: 1, values: vec![0.0, top], name: name.to_owned() };
         overlay(pixels, width, [width - room[0], height - room[1]], (SIZE, unit), &Bar { map, quiet })
     }

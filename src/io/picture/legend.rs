@@ -96,6 +96,20 @@ pub(in crate::io) fn length_text(length: f64) -> String {
 }
 
 impl Picture {
+    /// Width and height (pixels) of the legend of so many chains, in a picture that has the room for it.
+    fn room(&self, chains: usize) -> Option<[usize; 2]> {
+        let [width, height] = self.size.map(|n| n as usize);
+        let unit = unit_of(self.size);
+        let room = [unit * if chains == 0 { NARROW } else { WIDTH } as usize, unit * ROW as usize * (1 + chains)];
+        (width >= 2 * (room[0] + MARGIN) && height >= 2 * (room[1] + MARGIN)).then_some(room)
+    }
+
+    /// Pixels of the lower side that the legend of forces takes.
+    pub(super) fn below(&self) -> usize {
+        let room = if self.legend && self.forces { self.room(PARTS.len()) } else { None };
+        room.map_or(0, |room| room[1] + MARGIN)
+    }
+
     /// Draws the scale, as long as lengths are at the distance of `middle`, and the widths of chains up to that of `strongest` (N), in the
     /// lower left corner of a picture that has the room.
     pub(super) fn draw_legend(&self, pixels: &mut [u8], view: &View, middle: DVec3, strongest: Option<f64>) -> DrawResult {
@@ -111,10 +125,7 @@ impl Picture {
         };
         let chains = strongest.filter(|f| *f > 0.0).map_or(Vec::new(), |f| PARTS.map(|part| chain(part, f)).to_vec());
         let legend = Legend { scale: (length * metre / unit, length_text(length)), chains };
-        let room = [(unit * f64::from(legend.width())) as usize, (unit * f64::from(legend.height())) as usize];
-        if width < 2 * (room[0] + MARGIN) || height < 2 * (room[1] + MARGIN) {
-            return Ok(());
-        }
+        let Some(room) = self.room(legend.chains.len()) else { return Ok(()) };
         overlay(pixels, width, [MARGIN, height - room[1] - MARGIN], ((legend.width(), legend.height()), pixels_of_unit), &legend)
     }
 }

@@ -126,7 +126,10 @@ impl Picture {
 
         let stage = Stage::new(self, snapshot, [low, high]);
         subject.extend(stage.walls.iter().map(|&corner| (corner, 0.0)));
-        let view = View::fitted(-self.direction.normalize(), &subject, size, HALF_ANGLE);
+        // bodies stand beside the bar and above the legend of forces
+        let taken = [self.colour.room(self.size).map_or(0, |room| room[0]), self.below()];
+        let free = [0, 1].map(|side| size[side] - taken[side] * self.samples as usize);
+        let view = View::fitted(-self.direction.normalize(), &subject, free, HALF_ANGLE);
         // over the left shoulder, so that what the eye sees is lit and shadows fall to the right
         let level = |v: DVec3| v.with_z(0.0).normalize_or_zero();
         let sun = (-0.5 * level(view.right) - 0.75 * level(view.ahead) + 1.15 * DVec3::Z).normalize();

@@ -161,6 +161,23 @@ fn a_bar_beside_chains_of_force_has_the_colours_of_the_bodies() {
 }
 
 #[test]
+fn nothing_lies_under_the_bar_or_the_legend_of_forces() {
+    let of = |way: DVec3| -> Vec<BodyView> {
+        let ball = |k: u32| BodyView::new(k, "ball", "ball", Pose::at(way * f64::from(k)), Surface::ball(0.5, 8).into());
+        (0..6).map(ball).collect()
+    };
+    let look = |colour, forces| Picture { size: [480, 320], direction: -DVec3::Y, colour, forces, ..picture() };
+    let drawn = |pixels: &[u8], x: usize, y: usize| pixels[3 * (480 * y + x)..][..3] != pixels[3 * (480 * y + 479)..][..3];
+    // the background is the same along a row
+    let bar = look(ColourBy::Speed { top: 1.0 }, false).render(&snapshot(&of(DVec3::X))).unwrap();
+    assert!((0..150).any(|y| (0..366).any(|x| drawn(&bar, x, y))));
+    assert!(!(0..150).any(|y| (366..480).any(|x| drawn(&bar, x, y))), "98 units and the margin");
+    let legend = look(ColourBy::Material, true).render(&snapshot(&of(DVec3::Z))).unwrap();
+    assert!((0..238).any(|y| (200..480).any(|x| drawn(&legend, x, y))));
+    assert!(!(238..320).any(|y| (200..480).any(|x| drawn(&legend, x, y))), "three rows of 22 units and the margin");
+}
+
+#[test]
 fn two_bodies_that_part_are_both_in_the_picture() {
     let ball = |k, x: f64| {
         let mut ball = BodyView::new(k, "ball", "ball", Pose::at(DVec3::X * x), Surface::ball(0.5, 8).into());
