@@ -19,11 +19,15 @@
 //! half freely: what is a thousandth of its reactions is the whole weight of those that carry it. So the natural map may not exceed a
 //! hundred tolerances of the norm of q either; a hundredth of that ratio counts as a misfit, up to a hundred times that of the worst contact.
 //!
+//! A joint that carries much does work by what it misses, `r_a · ε_a`, and nothing takes that away: links of a chain would shake themselves,
+//! as reactions that hardly move them are what errors leave. Such a joint is judged up to a hundred times as strictly: `ε_a` counts
+//! `D_a|r_a| / (s_a/100)` times where that is more than one.
+//!
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
 
 use super::abreast::{Abreast, Ends, each, each3, in_lanes, split_off};
-use super::admissible::NEARLY;
+use super::admissible::{AdmissibleSet, NEARLY};
 use super::mixed::{Answer, Contact, MAX_ROWS, MixedProblem, Spin, Twist, Velocities};
 use crate::algebra::lanes::{Lanes, Plain, Simd, Wide, Wide3, WithSimd};
 use crate::algebra::pieces::{Part, share};
@@ -120,6 +124,12 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 const ROUNDED: f64 = 1e-6;
 /// Velocity that a reaction takes away, per scale of its contact, from which the velocity left is lost in it.
 const RUNAWAY: f64 = 1e8;
+
+/// Velocity that the reaction of a joint takes away, per scale of the joint, from which its misfit does work that counts: some ten times what its
+/// bodies have from the fall of two steps that the scale stands for.
+const WORKS: f64 = 1e-2;
+/// How many times as strictly such a joint is judged at most.
+const MOST_WORK: f64 = 100.0;
 
 /// ε² of a contact whose |r| has run away: `r − P_K(x)` as `û/D + x − P_K(x)` with `x = r − û/D`, where û is not lost in r.
 #[cold]
@@ -425,6 +435,9 @@ fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v:
     }
     s.scaled *= d;
     s.miss(d * s.scaled, d * s.r_scaled, block.scale, 0.0);
+    if block.set == AdmissibleSet::Free {
+        s.misfit *= (s.carried / (WORKS * WORKS)).clamp(1.0, MOST_WORK * MOST_WORK);
+    }
     s
 }
 
