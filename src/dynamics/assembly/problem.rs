@@ -180,8 +180,13 @@ impl StepProblem {
 
     /// Velocity of contact k at the start of the step (n, t1, t2), driven bodies included (m/s).
     pub fn velocity_before(&self, k: usize) -> DVec3 {
+        self.velocity_from(&self.before.rigid, k)
+    }
+
+    /// Velocity of contact k (n, t1, t2) at these velocities, driven bodies included (m/s).
+    fn velocity_from(&self, start: &[Twist], k: usize) -> DVec3 {
         let c = &self.problem.contacts[k];
-        self.problem.contact_velocity(c, &self.before.rigid) - c.b + self.driven[k]
+        self.problem.contact_velocity(c, start) - c.b + self.driven[k]
     }
 
     /// Velocity at which bodies come to touch in the step at contact k, whose gap it closes: that at its start, or what a rebound of the
@@ -275,8 +280,6 @@ impl StepProblem {
                 let pair = &self.rebounds[first..end];
                 let sum = |x: &[f64]| pair.iter().map(|r| x[r.contact as usize]).sum::<f64>();
                 let (given, taken) = (sum(&self.work), sum(&self.taken));
-                let rests = pair.iter().filter(|r| r.part.x < 0.0).map(|r| (self.velocity_before(r.contact as usize).x / r.part.x).powi(2));
-                let rest = rests.fold(1.0, f64::min);
                 let body = mobile_body(&self.problem.contacts[pair[0].contact as usize]);
                 let asks = pair.iter().any(|r| r.limited && r.part != DVec3::ZERO) && (last || (given > taken) != all);
                 if let Some(body) = body.filter(|_| asks)
@@ -284,8 +287,11 @@ impl StepProblem {
                     && !(all && ledger.is_marked(body))
                 {
                     cut = true;
-                    // what the island has too much is enough to take away, and what was there before the rebound is not its own
-                    let rest = if self.two_steps { rest } else { 0.0 };
+                    // what the island has too much is enough to take away, and what was there before the rebound is not its own: of the
+                    // velocities that the work is reckoned from, since by others each cut falls short, and the last takes it all
+                    let met = |r: &Rebound| self.velocity_from(&self.spun.rigid, r.contact as usize).x;
+                    let rests = pair.iter().filter(|r| r.part.x < 0.0).map(|r| (met(r) / r.part.x).powi(2));
+                    let rest = if self.two_steps { rests.fold(1.0, f64::min) } else { 0.0 };
                     let floor = if all { f64::NEG_INFINITY } else { taken };
                     let allowed = if self.two_steps { floor.max(given - eager * ledger.excess(body)) } else { taken };
                     self.scale_rebounds(first..end, if last { 0.0 } else { share(given, allowed, rest) }, |r| r.limited);

@@ -188,10 +188,11 @@ impl Detection<'_> {
             return;
         }
         // bodies have just moved at the velocities they have now
-        let centres = [rows.0.pose.position, rows.1.pose.position + pair.shift];
-        let carried = |x: DVec3| {
-            [(rows.0, centres[0], DVec3::ZERO), (rows.1, centres[1], drift)]
-                .map(|(b, centre, drift)| x + (b.velocity.linear + drift + (b.pose.rotation * b.velocity.angular).cross(x - centre)) * last)
+        let with = |b: &Body, centre: DVec3, drift: DVec3, x: DVec3| {
+            x + (b.velocity.linear + drift + (b.pose.rotation * b.velocity.angular).cross(x - centre)) * last
+        };
+        let carried = |[x, y]: [DVec3; 2]| {
+            [with(rows.0, rows.0.pose.position, DVec3::ZERO, x), with(rows.1, rows.1.pose.position + pair.shift, drift, y)]
         };
         inherit(&mut manifold.points, touches, pair.size, carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {

@@ -353,22 +353,24 @@ pub struct TurnedArms {
 const SAME_PLACE: f64 = 0.05;
 
 /// Hands the impulses of the old points to the new ones: by feature, else by place. Each old impulse is used once, and none passes over
-/// a distance: `carried` tells where a place of the step before is now on either body. Where a single point follows a single point
+/// a distance: `carried` tells where the places of a point of the step before, one on each body, have gone with that body. A gap parts the two
+/// places, and what turns above it takes only its own along, so each is looked for on its own body. Where a single point follows a single point
 /// there is no other that could be meant: the feature decides alone, or, as names change with the last digit where a rim or an edge
 /// touches, a place within 5 % of `size`, the smaller body's smallest length (m).
 #[inline]
-pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn(DVec3) -> [DVec3; 2]) {
+pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn([DVec3; 2]) -> [DVec3; 2]) {
     let (Some(first), Some(begin)) = (old.first().map(|t| t.point1), new.first().map(|t| t.point1)) else { return };
     let spread = |points: &[Touch], from: DVec3| points.iter().map(|t| t.point1.distance_squared(from)).fold(0.0, f64::max);
     let extent = spread(old, first).max(spread(new, begin));
     let single = old.len() == 1 && new.len() == 1;
     let limit = SAME_PLACE * SAME_PLACE * if single { extent.max(size * size) } else { extent };
     let distance = |o: &Touch, p: &Touch| {
-        let still = o.point1.distance_squared(p.point1);
+        let from = |[x, y]: [DVec3; 2]| x.distance_squared(p.point1).min(y.distance_squared(p.point2));
+        let still = from([o.point1, o.point2]);
         if still <= limit {
             return still;
         }
-        carried(o.point1).map(|x| x.distance_squared(p.point1)).into_iter().fold(still, f64::min)
+        still.min(from(carried([o.point1, o.point2])))
     };
     for point in new.iter_mut() {
         let same = |o: &&mut Touch| o.active && o.feature == point.feature && (extent == 0.0 || distance(o, point) <= limit);
@@ -395,12 +397,12 @@ mod tests {
     use super::*;
 
     fn touch(feature: u64, x: f64, r: f64) -> Touch {
-        Touch { feature, point1: DVec3::X * x, reaction: DVec3::Z * r, active: true, ..Touch::default() }
+        Touch { feature, point1: DVec3::X * x, point2: DVec3::X * x, reaction: DVec3::Z * r, active: true, ..Touch::default() }
     }
 
     fn reactions<const N: usize>(mut old: Vec<Touch>, new: [Touch; N], shift: f64) -> [f64; N] {
         let mut new = new.map(|t| Touch { active: false, ..t });
-        inherit(&mut old, &mut new, 0.1, |x| [x + DVec3::X * shift, x - DVec3::X * 9.0]);
+        inherit(&mut old, &mut new, 0.1, |[x, y]| [x + DVec3::X * shift, y - DVec3::X * 9.0]);
         new.map(|t| t.reaction.z)
     }
 
