@@ -7,9 +7,6 @@
 //! v⁻     = v_k + ½ h (a_k⁺ + a_k+1⁻)           a_k+1⁻ at (q_k+1, v₁); contacts that closed within the step carry no force
 //! v_k+1  = v⁻ + M⁻¹ Gᵀ P,       0 ≤ G v_k+1 + e G v⁻ ⟂ P ≥ 0 where y_k+1 is closed
 //! ```
-//!
-//! A contact that opens and falls back within one step, y closed at both ends, has bounced for the last time: e is 0 there. With e it would go
-//! on for ever at `ẏ = e h a/(2 (1 + e))`, which does not make up for the way that it falls, and sinks by `½ h² a/(1 + e)` a step.
 
 use super::link::{Joined, Link, neighbours, outputs};
 use super::node::{Node, System, buffer, finite};
@@ -35,8 +32,6 @@ pub(super) struct D1Minus {
     v1: Vec<f64>,
     q_next: Vec<f64>,
     closed: Vec<bool>,
-    /// closed and opening at the start of the step
-    opening: Vec<bool>,
     impulses: Vec<f64>,
     /// forces at the end of the step
     forces: Vec<f64>,
@@ -79,7 +74,6 @@ impl D1Minus {
             v1: zeros.clone(),
             q_next: zeros.clone(),
             closed: vec![false; links.len()],
-            opening: vec![false; links.len()],
             impulses: row_zeros.clone(),
             forces: row_zeros,
             p: zeros,
@@ -206,9 +200,7 @@ impl D1Minus {
         self.geometry(nodes, links, problem, &state.q, &state.v, t)?;
         for (l, link) in links.iter().enumerate() {
             let i = link.rows.start;
-            let touches = self.y[i] <= tolerance;
-            self.closed[l] = touches && self.y_dot[i] <= tolerance;
-            self.opening[l] = touches && !self.closed[l];
+            self.closed[l] = self.y[i] <= tolerance && self.y_dot[i] <= tolerance;
         }
         let mut a = std::mem::take(&mut self.a);
         self.accelerations(nodes, links, problem, (&state.q, &state.v, t, h), &mut outcome, &mut a)?;
@@ -240,8 +232,7 @@ impl D1Minus {
             self.joined.gather(&link.nodes, nodes, &q_next, &state.v);
             let mut drift = [0.0];
             link.drift(t1, &self.joined, &mut drift)?;
-            let e = if self.opening[l] { 0.0 } else { link.restitution[0] };
-            problem.routed.problem.q[i] = (1.0 + e) * (rate + drift[0]);
+            problem.routed.problem.q[i] = (1.0 + link.restitution[0]) * (rate + drift[0]);
             outcome.active += usize::from(link.active);
             outcome.penetration = outcome.penetration.max(-self.y_next[i]);
         }
