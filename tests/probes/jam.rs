@@ -248,11 +248,12 @@ fn a_stone_under_a_press_is_crushed_by_no_more_than_it_has_to_be() {
     }
 }
 
-/// Each pass of a step that is jammed proved it anew, by 800 factorisations and more: 59 850 in these 20 steps.
+/// Each pass of a step that is jammed proved it anew, by 800 factorisations and more: 59 850 in these 20 steps. (What the press does is 0.51 and 0.60 J at
+/// 1e-4 and 1e-6; where joints were judged on their own scale alone, whatever they carried, 10.7 J.)
 #[test]
 fn passes_that_are_jammed_again_give_way_as_before() {
     let (_, s) = run_text(&text("press"));
     assert!(s.unconverged_steps == 0 && s.infeasible_steps == 9, "{s}");
     assert!(s.factorisations_mean * (s.steps as f64) < 45e3, "{} a step\n{s}", s.factorisations_mean);
-    assert!((s.energy.drive_work_J - 10.7).abs() < 0.1 && s.penetration_size_max < 0.035, "{s}");
+    assert!((0.0..1.0).contains(&s.energy.drive_work_J) && s.penetration_size_max < 0.035, "{s}");
 }
