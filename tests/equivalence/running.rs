@@ -106,10 +106,12 @@ fn drives_blows_and_states_that_are_not_numbers_are_named_too() -> Fallible {
     sim.at(0.01, Event::Blow(upper, AppliedForce { force: DVec3::X * 1e300, torque: DVec3::ZERO }))?;
     assert_eq!(named(sim.run_until(1.0).unwrap_err()), ("load", "body \"upper\"".into()));
 
-    let (mut sim, [lower, _]) = floor_and_tower()?;
-    sim.run_until(0.01)?;
-    sim.world_mut().get_mut::<Velocity>(lower).ok_or("gone")?.linear.y = f64::NAN;
-    assert_eq!(named(sim.step().unwrap_err()), ("velocity", "body \"lower\"".into()));
+    for endless in [f64::NAN, f64::INFINITY] {
+        let (mut sim, [lower, _]) = floor_and_tower()?;
+        sim.run_until(0.01)?;
+        sim.world_mut().get_mut::<Velocity>(lower).ok_or("gone")?.linear.y = endless;
+        assert_eq!(named(sim.step().unwrap_err()), ("velocity", "body \"lower\"".into()));
+    }
 
     let (mut sim, [lower, _]) = floor_and_tower()?;
     sim.run_until(0.01)?;

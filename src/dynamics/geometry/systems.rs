@@ -518,6 +518,10 @@ pub(super) fn refuse_crowd(bodies: &mut Bodies, crowd: &Crowd, cached: &[Option<
 
 /// Refuses the smaller mobile one of a pair that goes so many lengths of the smaller one past the other.
 fn refuse_leap(bodies: &mut Bodies, ((i, j), way): ((u32, u32), f64), crowd: &str, movers: &[Mover], scheme: &Scheme) {
+    // what has no velocity that is a number is told as such, once loads have been looked at
+    if !way.is_finite() {
+        return;
+    }
     let [a, b] = [i, j].map(|k| &movers[k as usize]);
     let (slot, own) = if a.mobile && a.smallest <= b.smallest || !b.mobile { (i, a.smallest) } else { (j, b.smallest) };
     let size = a.smallest.min(b.smallest);
