@@ -21,7 +21,7 @@
 //!
 //! A joint that carries much does work by what it misses, `r_a · ε_a`, and nothing takes that away: links of a chain would shake themselves,
 //! as reactions that hardly move them are what errors leave. Such a joint is judged up to a hundred times as strictly: `ε_a` counts
-//! `D_a|r_a| / (s_a/100)` times where that is more than one.
+//! `D_a|r_a| / (s_a/100)` times where that is more than one, less at tolerances below 1e-3, where such work is small (at 1e-6 three times at most).
 //!
 //! ε is |u_n| where bodies approach, |u_t| where they should stick, and where they slip the velocity that the error of its own impulse gives
 //! its bodies. It holds no |r|. s_a is a speed of the contact's own, [`super::mixed::Contact::scale`].
@@ -130,6 +130,8 @@ const RUNAWAY: f64 = 1e8;
 const WORKS: f64 = 1e-2;
 /// How many times as strictly such a joint is judged at most.
 const MOST_WORK: f64 = 100.0;
+/// Tolerance below which that work is small by itself, and counts by its square.
+const LOOSE: f64 = 1e-3;
 
 /// ε² of a contact whose |r| has run away: `r − P_K(x)` as `û/D + x − P_K(x)` with `x = r − û/D`, where û is not lost in r.
 #[cold]
@@ -436,7 +438,8 @@ fn block_sums(p: &MixedProblem, block: &super::mixed::Block, answer: &Answer, v:
     s.scaled *= d;
     s.miss(d * s.scaled, d * s.r_scaled, block.scale, 0.0);
     if block.set == AdmissibleSet::Free {
-        s.misfit *= (s.carried / (WORKS * WORKS)).clamp(1.0, MOST_WORK * MOST_WORK);
+        let working = s.misfit * (s.carried / (WORKS * WORKS)).clamp(1.0, MOST_WORK * MOST_WORK);
+        s.misfit = s.misfit.max(working * (working / (LOOSE * LOOSE)).min(1.0));
     }
     s
 }
