@@ -97,10 +97,14 @@ struct Start {
     resumed: bool,
     /// What the scene names; nothing where a run goes on without it.
     files: Vec<SceneFile>,
+    clock: Instant,
+    /// Wall-clock and processor time of the parts before (s).
+    before: [f64; 2],
 }
 
 impl Start {
     fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let clock = Instant::now();
         let (asked, files) = match &arguments.scene {
             Some(name) => arguments.changes.load_with_files(name).map(|(scene, files)| (Some(scene), files))?,
             None if arguments.changes.leave_the_scene() => (None, Vec::new()),
@@ -158,6 +162,7 @@ impl Start {
         scene.time.end = arguments.until.unwrap_or(scene.time.end);
         check_length(&scene)?;
         let resumed = saved.is_some();
+        let before = saved.as_ref().map_or([0.0; 2], |(checkpoint, _)| checkpoint.taken);
         let (built, meter) = match saved {
             Some((mut checkpoint, anew)) => {
                 // steps that are chosen meet the end that is asked for now
@@ -182,12 +187,20 @@ impl Start {
                 (built, meter)
             }
         };
-        Ok(Self { scene, built, meter, resumed, files })
+        Ok(Self { scene, built, meter, resumed, files, clock, before })
     }
 
     fn save(&mut self, directory: &Path) -> Result<(), Failure> {
-        let path = directory.join(CHECKPOINT);
-        Checkpoint::of(&self.scene, &mut self.built, &self.meter).write(&path).map_err(Failure::input)
+        let taken = self.taken();
+        let mut checkpoint = Checkpoint::of(&self.scene, &mut self.built, &self.meter);
+        checkpoint.taken = taken;
+        checkpoint.write(&directory.join(CHECKPOINT)).map_err(Failure::input)
+    }
+
+    /// Wall-clock and processor time of the whole run so far (s).
+    fn taken(&self) -> [f64; 2] {
+        let now = [self.clock.elapsed(), cpu_time::ProcessTime::now().as_duration()];
+        std::array::from_fn(|i| self.before[i] + now[i].as_secs_f64())
     }
 }
 
@@ -202,7 +215,6 @@ fn begun_note(output: &Output, time: f64) -> Option<String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
-    let clock = Instant::now();
     let directory = arguments.out.as_ref().or(arguments.resume.as_ref());
     if arguments.checkpoint.is_some() && directory.is_none() {
         return Err(Failure::new(USAGE, "--checkpoint needs a directory to save into; add --out DIR"));
@@ -307,8 +319,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, Failure> {
     summary.stopped = stopped.as_ref().map(ToString::to_string);
     summary.forecast = forecaster.forecast;
     summary.threads = rayon::current_num_threads();
-    summary.wall_s = clock.elapsed().as_secs_f64();
-    summary.cpu_s = cpu_time::ProcessTime::now().as_duration().as_secs_f64();
+    [summary.wall_s, summary.cpu_s] = run.taken();
     if let Some(output) = &mut output {
         output.finish(&summary).map_err(Failure::input)?;
     }

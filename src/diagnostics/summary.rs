@@ -182,9 +182,9 @@ pub struct Summary {
     pub bodies: usize,
     /// Contact points in the last step.
     pub contacts: usize,
-    /// Wall-clock time of the run (s); set by the caller.
+    /// Wall-clock time of the run (s), of the parts before it was resumed as well; set by the caller.
     pub wall_s: f64,
-    /// Processor time of the process (s); set by the caller.
+    /// Processor time of the run (s), likewise; set by the caller.
     pub cpu_s: f64,
     /// Threads used; set by the caller.
     pub threads: usize,

@@ -1,7 +1,7 @@
 //! Checkpoints: a run as one file from which it goes on as if it had never stopped.
 //!
 //! ```text
-//! "drystone checkpoint 31\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
+//! "drystone checkpoint 32\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
 //! ```
 
 use crate::diagnostics::summary::{Meter, Record};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 31\n";
+const HEADER: &[u8] = b"drystone checkpoint 32\n";
 
 /// A run between two steps.
 ///
@@ -36,6 +36,8 @@ pub struct Checkpoint {
     pub scene: Scene,
     /// Where the simulation stood.
     pub state: SavedState,
+    /// Wall-clock and processor time that the run has taken (s), 0 unless set: what goes on from here adds to them.
+    pub taken: [f64; 2],
     record: Record,
 }
 
@@ -43,7 +45,7 @@ impl Checkpoint {
     /// The run as it stands.
     pub fn of(scene: &Scene, built: &mut Built, meter: &Meter) -> Self {
         let state = built.simulation.save(&built.entities);
-        Self { scene: scene.clone(), state, record: meter.record() }
+        Self { scene: scene.clone(), state, taken: [0.0; 2], record: meter.record() }
     }
 
     /// Builds the scene again and brings it to where it stood, with the meter of the run.

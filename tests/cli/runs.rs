@@ -249,6 +249,23 @@ fn a_run_that_went_on_goes_on_from_where_it_came_to() {
 }
 
 #[test]
+fn the_time_that_a_resumed_run_took_is_that_of_all_its_parts() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out").to_str().unwrap().to_owned();
+    json(&["bouncing_ball", "--until", "0.1", "--out", &out, "--checkpoint", "every=0.1s"]);
+    let path = Path::new(&out).join("run.checkpoint");
+    let mut checkpoint = drystone::scenes::checkpoint::Checkpoint::read(&path).unwrap();
+    assert!(checkpoint.taken.iter().all(|&t| t > 0.0), "{:?}", checkpoint.taken);
+    checkpoint.taken = [1000.0, 2000.0];
+    checkpoint.write(&path).unwrap();
+    for until in ["0.2", "0.3"] {
+        let on = json(&["--resume", &out, "--until", until]);
+        let taken = |name: &str| on[name].as_f64().unwrap();
+        assert!(taken("wall_s") > 1000.0 && taken("cpu_s") > 2000.0, "{on}");
+    }
+}
+
+#[test]
 fn a_resumed_run_goes_on_to_the_tolerance_that_is_asked_for() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("pour").to_str().unwrap().to_owned();
