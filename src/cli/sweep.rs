@@ -296,11 +296,14 @@ fn run(plan: &Plan, folder: &Path, point: usize, scene_hash: String) -> Result<E
     Ok(Ended::Saved(failure))
 }
 
-/// Why a run failed: what it said last, or how it ended.
+/// Why a run failed: the error that it told, or how it ended. What it said before is no reason: it warns of scenes that it runs.
 fn why(status: ExitStatus, log: &str) -> String {
-    let error = log.lines().rev().find_map(|line| line.strip_prefix("error: "));
-    let said = error.or_else(|| log.lines().rev().find(|line| !line.trim().is_empty()));
-    said.map_or_else(|| format!("the run ended without an answer ({status})"), str::to_owned)
+    if let Some(error) = log.lines().rev().find_map(|line| line.strip_prefix("error: ")) {
+        return error.to_owned();
+    }
+    let last =
+        log.lines().rev().find(|line| !line.trim().is_empty()).map_or_else(String::new, |line| format!("; the last it said: {line}"));
+    format!("the run ended without an answer ({status}){last}")
 }
 
 /// Makes the table of the points that have ended and tells what there is.
@@ -379,4 +382,20 @@ fn emit(scheduler: Scheduler, arguments: &Arguments, plan: &Plan) -> Result<u8, 
 /// A path as a shell reads it.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn a_run_that_was_killed_failed_by_that_and_not_by_what_it_warned_of() {
+        let (killed, refused) = (ExitStatus::from_raw(9), ExitStatus::from_raw(3 << 8));
+        let warned = "fault: b: overlaps wall by 2 m\n\n";
+        let told = why(killed, warned);
+        assert!(told.starts_with("the run ended without an answer (signal: 9") && told.ends_with("by 2 m"), "{told}");
+        assert!(why(killed, "").ends_with(')'));
+        assert_eq!(why(refused, &format!("{warned}error: found nothing\n  write something\n")), "found nothing");
+    }
 }
