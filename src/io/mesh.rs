@@ -199,11 +199,36 @@ fn one_solid(text: &str) -> Result<String, String> {
     Ok(one + "endsolid one\n")
 }
 
+fn first_word(line: &[u8]) -> &[u8] {
+    line.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default()
+}
+
+/// The last group of an OBJ file, if vertices are all that it has: nothing after them takes them.
+fn unfinished(bytes: &[u8]) -> Option<String> {
+    let (mut last, mut vertices) = (None, false);
+    for line in bytes.split(|&b| b == b'\n' || b == b'\r').map(<[u8]>::trim_ascii) {
+        match first_word(line) {
+            b"o" | b"g" => (last, vertices) = (Some(&line[1..]), false),
+            b"v" => vertices = true,
+            b"f" | b"l" | b"p" | b"curv" | b"surf" => last = None,
+            _ => {}
+        }
+    }
+    last.filter(|_| vertices).map(|group| String::from_utf8_lossy(group).trim().to_owned())
+}
+
 /// The mesh of each group or object, by name in the order of the file; lines and points are left out.
 pub(super) fn obj_groups(name: &str, bytes: &[u8]) -> Result<Vec<(String, MeshData)>, MeshError> {
+    if let Some(group) = unfinished(bytes) {
+        let message = format!("the OBJ data end within the group `{group}`, which has vertices and no face");
+        return Err(error(name, message, "the rest of the file is missing: export the mesh again as OBJ"));
+    }
     let options = tobj::LoadOptions { triangulate: true, single_index: true, ignore_lines: true, ignore_points: true };
+    // a line of three points would be a triangle
+    let kept = |line: &&[u8]| !matches!(first_word(line), b"l" | b"p");
+    let faces = bytes.split_inclusive(|&b| b == b'\n').filter(kept).collect::<Vec<_>>().concat();
     // materials are not needed: whatever file the mesh names, it gets an empty one
-    let (models, _) = tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| tobj::load_mtl_buf(&mut Cursor::new(b"")))
+    let (models, _) = tobj::load_obj_buf(&mut Cursor::new(faces), &options, |_| tobj::load_mtl_buf(&mut Cursor::new(b"")))
         .map_err(|e| error(name, format!("the OBJ data are broken: {e}"), "export the mesh again as OBJ"))?;
     let mut groups: Vec<(String, MeshData)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -358,6 +383,20 @@ mod tests {
             stl.extend([0u8; 100]);
             let e = parse("a.stl", &stl).unwrap_err().to_string();
             assert!(e.contains(words), "{e}");
+        }
+    }
+
+    #[test]
+    fn an_obj_that_ends_before_the_faces_of_its_last_group_is_an_error() {
+        let whole = "o one\nv 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\no two\nv 0 0 1\nv 1 0 1\nv 1 1 1\nf 4 5 6\ng none\n";
+        assert_eq!(parse("a.obj", whole.as_bytes()).expect("valid").triangles.len(), 2);
+        for end in ["f 4 5 6", "v 1 1 1", "0 1\nv 1 1"] {
+            let e = parse("a.obj", whole[..whole.find(end).unwrap()].as_bytes()).unwrap_err().to_string();
+            assert!(e.contains("end within the group `two`"), "{e}");
+        }
+        // vertices may come after the faces that take them, and lines take some
+        for text in ["o one\nf 1 2 3\nv 0 0 0\nv 1 0 0\nv 1 1 0\n", &whole.replace("f 4 5 6", "l 4 5 6")] {
+            assert_eq!(parse("a.obj", text.as_bytes()).expect("valid").triangles.len(), 1, "{text}");
         }
     }
 
