@@ -117,6 +117,9 @@ pub enum ShapeError {
         /// Signed volume (m³).
         volume: f64,
     },
+    /// The surface of a mesh is the boundary of no solid.
+    #[error("mesh: no solid has this surface: it runs through itself, or encloses nothing; mend it in the model")]
+    NoSolid,
     /// Settings or result of a convex decomposition.
     #[error("decomposition: {reason}")]
     Decomposition {

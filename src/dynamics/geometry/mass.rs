@@ -12,6 +12,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::clump;
 use super::error::ShapeError;
+use super::polyhedron::bounds;
 use super::shapes::Shape;
 
 /// Mass of a body and how it is spread.
@@ -34,6 +35,9 @@ pub struct MassProperties {
     pub frame: DQuat,
 }
 
+/// A part that is rounding.
+const ROUNDING: f64 = 1e-14;
+
 /// Mass, first and second moments about the origin of a frame.
 #[derive(Clone, Copy)]
 struct Moments {
@@ -55,6 +59,20 @@ impl Moments {
         self.mass += other.mass;
         self.first += other.first;
         self.second += other.second;
+    }
+
+    /// Whether some solid between these corners of a box has such moments.
+    fn of_a_solid(&self, density: f64, low: DVec3, high: DVec3) -> bool {
+        let (edges, volume) = (high - low, self.mass / density);
+        let slack = DVec3::splat(ROUNDING.sqrt() * edges.max_element());
+        let found = self.principal();
+        // ∫ x² of each principal axis, twice
+        let spread = DVec3::splat(found.inertia.element_sum()) - 2.0 * found.inertia;
+        volume > ROUNDING * edges.max_element().powi(3)
+            && volume <= (edges + slack).element_product()
+            && (found.centre - low + slack).min_element() > 0.0
+            && (high - found.centre + slack).min_element() > 0.0
+            && spread.min_element() > -ROUNDING.sqrt() * spread.max_element()
     }
 
     fn principal(&self) -> MassProperties {
@@ -144,7 +162,12 @@ impl Shape {
             Self::Mesh(mesh) => {
                 self.closed()?;
                 let moments = surface_moments(density, &mesh.vertices, &mesh.triangles);
-                if moments.mass > 0.0 { Ok(moments) } else { Err(ShapeError::InvertedMesh { volume: moments.mass / density }) }
+                let (low, high) = bounds(mesh.vertices.iter().copied());
+                let (volume, size) = (moments.mass / density, (high - low).max_element());
+                if volume < -ROUNDING * size.powi(3) {
+                    return Err(ShapeError::InvertedMesh { volume });
+                }
+                if moments.of_a_solid(density, low, high) { Ok(moments) } else { Err(ShapeError::NoSolid) }
             }
             Self::Compound(parts) => {
                 if let Some(balls) = overlapping_balls(parts) {
@@ -267,12 +290,19 @@ mod tests {
     }
 
     #[test]
-    fn open_and_inverted_meshes_have_no_mass() {
+    fn what_bounds_no_solid_has_no_mass() {
         let poly = Polyhedron::cuboid(DVec3::ONE);
         let mut triangles = poly.triangles();
         let inverted: Vec<[u32; 3]> = triangles.iter().map(|t| [t[0], t[2], t[1]]).collect();
         let error = Shape::mesh(&poly.vertices, &inverted).unwrap().mass_properties(1.0).unwrap_err();
         assert!(matches!(error, ShapeError::InvertedMesh { volume } if (volume + 8.0).abs() < 1e-12));
+        // two cubes, one of them inside out: as a whole, and of which nothing is left
+        for size in [0.9, 1.0] {
+            let second = poly.vertices.iter().map(|&v| DVec3::X * 3.0 + size * v);
+            let vertices: Vec<DVec3> = poly.vertices.iter().copied().chain(second).collect();
+            let both: Vec<[u32; 3]> = triangles.iter().copied().chain(inverted.iter().map(|t| t.map(|i| i + 8))).collect();
+            assert_eq!(Shape::mesh(&vertices, &both).unwrap().mass_properties(1.0), Err(ShapeError::NoSolid));
+        }
         triangles.pop();
         let error = Shape::mesh(&poly.vertices, &triangles).unwrap().mass_properties(1.0).unwrap_err();
         assert_eq!(error, ShapeError::OpenMesh { open_edges: 3 });
