@@ -5,6 +5,7 @@ use super::picture::Look;
 use super::progress::Progress;
 use super::source::{Changes, check_length, span, unbuilt};
 use super::{DONE, Failure, NOT_FINITE, USAGE, tell};
+use crate::io::picture::legend::digits;
 use crate::io::picture::{Picture, bounds, strongest};
 use crate::io::scene::camera::Camera;
 use crate::io::snapshot::{BodyView, ContactView, Snapshot};
@@ -104,6 +105,14 @@ fn clear(directory: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What so many frames until `end` (s) are, the largest value that their colours stand for among it.
+fn told(count: usize, end: f64, every: f64, largest: Option<(&str, f64)>) -> String {
+    let mean = end / (count.max(2) - 1) as f64;
+    let (apart, why) = if mean > 1.5 * every { (mean, ", as steps are longer than --every") } else { (every, "") };
+    let largest = largest.map_or(String::new(), |(name, top)| format!(", largest {name}: {}", digits(top)));
+    format!("{count} frames, {} s apart{why}{largest}", digits(apart))
+}
+
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     arguments.look.is_of_pixels("take stress or another colour, or draw one instant with `drystone picture --out FILE.svg`")?;
     let (frames, camera) = frames(arguments)?;
@@ -122,7 +131,21 @@ pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
     for (k, frame) in frames.iter().enumerate() {
         picture.write(&arguments.out.join(format!("frame_{k:05}.png")), &frame.snapshot()).map_err(Failure::input)?;
     }
-    let largest = colours.scale().map_or(String::new(), |(name, _)| format!("; largest {name}: {}", (1e4 * top).round() / 1e4));
-    tell(&format!("written: {} frames, {} s apart, in {}{largest}", frames.len(), arguments.every, arguments.out.display()));
+    let end = frames.last().map_or(0.0, |frame| frame.time);
+    let told = told(frames.len(), end, arguments.every, colours.scale().map(|(name, _)| (name, top)));
+    tell(&format!("written: {told}, in {}", arguments.out.display()));
     Ok(DONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn frames_are_as_far_apart_as_steps_allow_and_small_values_are_told() {
+        assert_eq!(told(6, 0.21, 0.04, None), "6 frames, 0.04 s apart");
+        assert_eq!(told(21, 20.0, 0.05, None), "21 frames, 1 s apart, as steps are longer than --every");
+        assert_eq!(told(1, 0.01, 0.04, Some(("neighbours", 0.0))), "1 frames, 0.04 s apart, largest neighbours: 0");
+        assert_eq!(told(3, 4e-5, 2e-5, Some(("speed (m/s)", 2e-5))), "3 frames, 2.00e-5 s apart, largest speed (m/s): 2.00e-5");
+    }
 }

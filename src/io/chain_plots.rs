@@ -3,9 +3,10 @@
 //! A contact that presses is a line on either side of its point, to the centres of its bodies, as wide as its normal force; lines to walls and
 //! floors end at the point. A ball's centre lies on the normal, a radius away, which also holds through the faces of periodic cells.
 
-use super::chart::Panel;
+use super::chart::{Panel, label};
 use super::field_plots::View;
 use super::map::{Disc, Stroke};
+use super::picture::legend::digits;
 use super::run_plots::{PlotError, instant};
 use super::table::{read_bodies, read_text};
 use super::vtk::StoredFrame;
@@ -60,7 +61,8 @@ pub(super) fn chains(directory: &Path, view: &View, at: Option<f64>) -> Result<P
     }
     let named = |a: usize| format!("{} (m)", ["x", "y", "z"][a]);
     let axis = ["x", "y", "z"][axis];
-    let title = format!("{axis} from {low:.4} to {high:.4} m{}; the widest line is {largest:.4} N", instant(time));
+    let [from, to] = [low, high].map(|x| label(x, (low, high)));
+    let title = format!("{axis} from {from} to {to} m{}; the widest line is {} N", instant(time), digits(largest));
     let panel = Panel::new(&named(across), &named(up), Vec::new()).titled(&title).equal();
     Ok(Panel { discs: discs.into_values().collect(), strokes, ..panel })
 }

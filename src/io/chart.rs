@@ -349,6 +349,9 @@ fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
         return (0.0, 1.0);
     }
     let size = high - low;
+    if low == 0.0 && high == 0.0 {
+        return (-1.0, 1.0);
+    }
     let least = 1e-9 * low.abs().max(high.abs()).max(1e-12);
     if size < least {
         (low - 0.5 * (least + low.abs()), high + 0.5 * (least + high.abs()))
@@ -498,6 +501,12 @@ mod tests {
     fn a_jump_stays_upright() {
         let points: Vec<(f64, f64)> = (0..10_000).map(|k| (f64::from(k), if k < 555 { 0.0 } else { 1.0 })).collect();
         assert_eq!(thin(&points, (100.0, 0.1))[5..9], [(500.0, 0.0), (554.0, 0.0), (555.0, 1.0), (655.0, 1.0)]);
+    }
+
+    #[test]
+    fn what_stays_zero_has_an_axis_with_marks() {
+        assert_eq!(range([0.0, -0.0].into_iter(), 0.05), (-1.0, 1.0));
+        assert_eq!(range([5.0].into_iter(), 0.05).0.round(), 2.0);
     }
 
     #[test]

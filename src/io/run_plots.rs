@@ -14,6 +14,7 @@ use super::chain_plots::chains;
 use super::chart::{Line, Panel};
 use super::error::OutputError;
 use super::field_plots::{self, View};
+use super::picture::legend::digits;
 use super::scene::error::did_you_mean;
 use super::scene::units::{number_length, scales};
 use super::vtk::StoredFrame;
@@ -384,7 +385,7 @@ fn forces(directory: &Path, at: &[f64]) -> Result<Panel, PlotError> {
         let pressing = Pressing::of(directory, at, false)?;
         let (line, mean) = density(&pressing);
         lines.push(line);
-        title.push(format!("{mean:.4} N{}", instant(pressing.time)));
+        title.push(format!("{} N{}", digits(mean), instant(pressing.time)));
     }
     Ok(Panel::new("F / mean F", "log10 of the density", lines).titled(&format!("mean normal force {}", title.join(", "))))
 }

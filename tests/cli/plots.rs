@@ -100,7 +100,13 @@ fn chains_are_lines_from_centre_to_centre_as_wide_as_the_force() {
     let contacts = format!("{head}a,floor,0,0,0,0,0,1,20\nb,a,0,0,2,0,0,1,10\nb,c,-1,0,3,1,0,0,5\nb,c,9,0,9,1,0,0,0\n");
     let directory = folder(&[("bodies_end.csv", bodies), ("contacts_end.csv", &contacts)]);
     let found = &draw(directory.path(), "chains", &View::default()).unwrap()[0];
-    assert!(found.title.contains("20.0000 N"), "{}", found.title);
+    assert!(found.title.contains("is 20 N"), "{}", found.title);
+    for (power, force, mean) in [("e-9", "is 2.00e-8 N", "force 1.17e-8 N"), ("e12", "is 2.00e13 N", "force 1.17e13 N")] {
+        let scaled = ["20", "10", "5"].iter().fold(contacts.clone(), |text, n| text.replace(&format!(",{n}\n"), &format!(",{n}{power}\n")));
+        let directory = folder(&[("bodies_end.csv", bodies), ("contacts_end.csv", &scaled)]);
+        let title = |what: &str| draw(directory.path(), what, &View::default()).unwrap()[0].title.clone();
+        assert!(title("chains").contains(force) && title("forces").contains(mean), "{} {}", title("chains"), title("forces"));
+    }
     let strokes: Vec<_> = found.strokes.iter().map(|s| (s.ends, s.width)).collect();
     let expected = [
         ([(-1.0, 3.0), (0.0, 3.0)], 3),

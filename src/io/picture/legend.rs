@@ -131,7 +131,10 @@ impl Picture {
 }
 
 /// Three digits of a number, without zeros at the end.
-pub(in crate::io) fn digits(x: f64) -> String {
+pub(crate) fn digits(x: f64) -> String {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
     if !(1e-4..1e6).contains(&x) {
         return format!("{x:.2e}");
     }

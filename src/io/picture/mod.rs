@@ -5,7 +5,7 @@
 
 pub(super) mod colour;
 mod figures;
-pub(super) mod legend;
+pub(crate) mod legend;
 mod light;
 mod lines;
 mod mesh;
