@@ -391,7 +391,7 @@ mod tests {
         let whole = "o one\nv 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\no two\nv 0 0 1\nv 1 0 1\nv 1 1 1\nf 4 5 6\ng none\n";
         assert_eq!(parse("a.obj", whole.as_bytes()).expect("valid").triangles.len(), 2);
         for end in ["f 4 5 6", "v 1 1 1", "0 1\nv 1 1"] {
-            let e = parse("a.obj", whole[..whole.find(end).unwrap()].as_bytes()).unwrap_err().to_string();
+            let e = parse("a.obj", &whole.as_bytes()[..whole.find(end).unwrap()]).unwrap_err().to_string();
             assert!(e.contains("end within the group `two`"), "{e}");
         }
         // vertices may come after the faces that take them, and lines take some
