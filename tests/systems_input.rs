@@ -55,7 +55,7 @@ fn systems_of_the_wrong_size_are_refused_by_name() {
     says(&refused(FirstOrder::linear([1.0, 2.0], [0.0, 0.0]), EM), &["A holds 2 values", "2 × 2 = 4"]);
     says(&refused(decay().with_input([1.0, 2.0]), EM), &["b holds 2 values", "1 are needed"]);
     says(&refused(decay().with_mass(Operator::Diagonal(vec![1.0, 1.0])), EM), &["M is a diagonal of 2 values", "1 × 1"]);
-    says(&refused(FirstOrder::default(), EM), &["x is empty", "at least one"]);
+    says(&refused(FirstOrder::linear([1.0], []), EM), &["A holds 1 values", "0 × 0 = 0"]);
     says(&refused(Lagrangian::new([1.0]).at([1.0]).moving([0.0, 0.0]), MJ), &["v holds 2 values", "1 are needed"]);
     says(&refused(Lagrangian::new([1.0, 2.0]).at([1.0]), MJ), &["M holds 2 values", "1 are needed"]);
     says(&refused(ball().with_stiffness([1.0, 2.0]), MJ), &["K holds 2 values"]);

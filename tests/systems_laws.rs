@@ -9,7 +9,7 @@ use drystone::model::interaction::Interaction;
 use drystone::model::law::{CoulombImpact, Law};
 use drystone::model::newton_euler::{BodyPose, Velocity};
 use drystone::model::operator::Operator;
-use drystone::model::relation::{FirstOrderLinear, LagrangianLinear, LagrangianNonlinear};
+use drystone::model::relation::{FirstOrderLinear, FirstOrderNonlinear, LagrangianLinear, LagrangianNonlinear};
 use drystone::simulation::Simulation;
 use glam::DVec3;
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_6, PI, TAU};
@@ -437,4 +437,25 @@ fn an_equality_makes_a_first_order_system_differential_algebraic() -> Fallible {
         Ok(worst(&run(&mut sim, (1.0 / h) as u64, [Signal::Time, Signal::State(x, 0)])?, 1, |t| 1.0 - (-2.0 * t).exp()))
     };
     order(1, error, 1e-2)
+}
+
+/// `0 ≤ λ ⟂ λ + λ³ − 2 t ≥ 0` and `0 ≤ λ ⟂ 2 λ − t ≥ 0` have no state at all: in every step the law alone is solved.
+#[test]
+fn a_law_without_states_is_solved_alone() -> Fallible {
+    let mut sim = Simulation::with_time_step(0.1)?;
+    let f = Operator::function(|at, y| y[0] = at.lambda[0] + at.lambda[0].powi(3) - 2.0 * at.t);
+    let curved = sim.spawn_system(FirstOrder::default(), IMPLICIT)?;
+    let curved = sim.spawn_interaction(Interaction::new(
+        [curved],
+        FirstOrderNonlinear::new(1, f, Operator::function(|_, _| {})),
+        Law::Complementarity,
+    ))?;
+    let straight = sim.spawn_system(FirstOrder::default(), IMPLICIT)?;
+    let relation = FirstOrderLinear::new(1, [], []).with_d([2.0]).with_e(Operator::function(|at, e| e[0] = -at.t));
+    let straight = sim.spawn_interaction(Interaction::new([straight], relation, Law::Complementarity))?;
+    let course = run(&mut sim, 10, [Signal::Time, Signal::Multiplier(curved, 0), Signal::Multiplier(straight, 0)])?;
+    for row in &course[1..] {
+        assert!((row[1] + row[1].powi(3) - 2.0 * row[0]).abs() < 1e-9 && (row[2] - 0.5 * row[0]).abs() < 1e-12, "{row:?}");
+    }
+    Ok(())
 }

@@ -48,9 +48,6 @@ pub(super) fn check(circuit: &Circuit) -> Result<(), CircuitError> {
     {
         return Err(CircuitError::Apart { elements: [small, large].map(String::clone), values: [least, most], most: APART });
     }
-    if !circuit.elements.iter().any(|e| matches!(e.kind, Kind::Capacitor { .. } | Kind::Inductor { .. })) {
-        return Err(CircuitError::NoState);
-    }
     if !circuit.elements.iter().any(|e| e.nodes.contains(&0)) {
         return Err(CircuitError::NoGround);
     }

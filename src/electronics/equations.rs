@@ -55,7 +55,7 @@ pub(super) enum RowLaw {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Equations {
-    /// The system: capacitor voltages and inductor currents.
+    /// The system: capacitor voltages and inductor currents, without states where there are none.
     pub system: FirstOrder,
     /// C, D, e, B; without rows where all elements are linear.
     pub relation: FirstOrderLinear,

@@ -15,9 +15,6 @@ use crate::simulation::SimulationError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CircuitError {
-    /// Nothing that stores energy.
-    #[error("the circuit has no state; at least one capacitor or inductor is needed")]
-    NoState,
     /// Two elements of one name.
     #[error("two elements are called {name:?}; every element needs its own name")]
     Duplicate {

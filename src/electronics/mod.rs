@@ -5,7 +5,8 @@
 //! ```
 //!
 //! x holds capacitor voltages and inductor currents; λ and y hold current (as voltage across a reference resistance) and reverse
-//! voltage of each diode, one as λ and the other as y. Potentials, branch currents and the choice of λ follow by elimination, and faults carry the names of nodes and elements.
+//! voltage of each diode, one as λ and the other as y. Without capacitors and inductors there is no x, and each step is the operating point at its
+//! end: a source that is a function of the time sweeps it. Potentials, branch currents and the choice of λ follow by elimination, and faults carry the names of nodes and elements.
 //!
 //! A full-wave rectifier:
 //!

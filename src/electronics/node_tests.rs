@@ -65,6 +65,39 @@ fn antiparallel_diodes_clamp() {
     assert!((low + 0.5).abs() < 1e-9 && (high - 0.7).abs() < 1e-9, "{low} to {high}");
 }
 
+/// Without capacitors and inductors there is nothing to integrate: each step is the operating point at its end, by any integrator.
+#[test]
+fn a_circuit_without_states_is_at_its_operating_point() {
+    let mut c = Circuit::new();
+    c.voltage_source("V", "in", "0", |t: f64| 10.0 * t - 5.0);
+    c.resistor("R", "in", "a", 1e3);
+    c.zener("Z", "0", "a", 2.5).forward_voltage(0.5);
+    c.resistor("load", "a", "0", 4e3);
+    c.comparator("U", "a", "0", "out", -1.0, 1.0);
+    let implicit = Integrator::EulerMoreau { theta: 1.0, gamma: 1.0 };
+    for integrator in [Integrator::EULER_MOREAU, implicit, Integrator::ZeroOrderHold] {
+        let mut sim = Simulation::with_time_step(0.01).unwrap();
+        let circuit = c.spawn_with(&mut sim, integrator).unwrap();
+        for step in 1..=100 {
+            assert!(sim.advance(1).unwrap().systems.rel < 1e-12, "{integrator:?}, step {step}");
+            let u = 0.1 * f64::from(step) - 5.0;
+            let v = (0.8 * u).clamp(-0.5, 2.5);
+            let through = v / 4e3 - (u - v) / 1e3;
+            let found = [circuit.voltage(&sim, "a", "0"), circuit.current(&sim, "Z")].map(Result::unwrap);
+            assert!((found[0] - v).abs() < 1e-12 && (found[1] - through).abs() < 1e-15, "{integrator:?} at {u} V: {found:?}, {v} {through}");
+            let out = circuit.voltage(&sim, "out", "0").unwrap();
+            assert!(step == 50 || out == u.signum(), "{integrator:?} at {u} V: {out}");
+        }
+    }
+    let mut divider = Circuit::new();
+    divider.voltage_source("V", "in", "0", 3.0);
+    divider.resistor("R1", "in", "a", 1e3);
+    divider.resistor("R2", "a", "0", 2e3);
+    let (mut sim, circuit) = spawn(&divider, 1.0);
+    sim.advance(1).unwrap();
+    assert!((circuit.voltage(&sim, "a", "0").unwrap() - 2.0).abs() < 1e-15);
+}
+
 #[test]
 fn an_inverter_without_load_follows_its_transistors() {
     let model = MosModel::quadratic(0.5, 1e-3, 2.5, 2);

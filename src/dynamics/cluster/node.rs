@@ -299,7 +299,7 @@ impl Node {
 }
 
 fn add_dense(factor: f64, a: &[f64], x: &[f64], out: &mut [f64]) {
-    for (o, row) in out.iter_mut().zip(a.chunks_exact(x.len())) {
+    for (o, row) in out.iter_mut().zip(a.chunks_exact(x.len().max(1))) {
         *o += factor * row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
     }
 }

@@ -17,7 +17,8 @@ fn full(op: &Operator, n: usize) -> Vec<f64> {
 
 fn product(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut c = vec![0.0; n * n];
-    for (row, out) in a.chunks_exact(n).zip(c.chunks_exact_mut(n)) {
+    // a system without states has no rows
+    for (row, out) in a.chunks_exact(n.max(1)).zip(c.chunks_exact_mut(n.max(1))) {
         for (x, b) in row.iter().zip(b.chunks_exact(n)).filter(|(x, _)| **x != 0.0) {
             out.iter_mut().zip(b).for_each(|(o, b)| *o += x * b);
         }

@@ -20,7 +20,7 @@ use bevy_ecs::prelude::Component;
 /// ```
 #[derive(Component, Clone, Debug, Default)]
 pub struct FirstOrder {
-    /// State, n values: the initial one at first.
+    /// State, n values: the initial one at first. None where a relation `y = D λ + e` with its law is all there is.
     pub x: Vec<f64>,
     /// M, n × n, regular; `Zero` stands for the identity. A function may depend on t and z.
     pub m: Operator,
@@ -81,9 +81,6 @@ impl FirstOrder {
     /// Checks sizes and that the constants are finite; the message names the operator.
     pub fn validate(&self) -> Result<(), String> {
         let n = self.x.len();
-        if n == 0 {
-            return Err("x is empty; a system needs at least one state".into());
-        }
         Operator::from(self.x.as_slice()).validate("x", n, 1)?;
         self.m.validate("M", n, n)?;
         self.a.validate("A", n, n)?;
