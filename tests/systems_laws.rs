@@ -459,3 +459,34 @@ fn a_law_without_states_is_solved_alone() -> Fallible {
     }
     Ok(())
 }
+
+/// A ball in first-order form, and one whose M hides that `C M⁻¹ B = 0`: with θ = ½ and a zero-order hold it bounced for ever, with no
+/// impact asked for. θ = 1 brings it to rest; a relay, whose multiplier has bounds, may act through two integrations.
+#[test]
+fn a_bound_that_its_multiplier_reaches_through_two_integrations_is_refused_where_it_would_bounce() -> Fallible {
+    let ball = |integrator: Integrator, law: Law, mass: [f64; 4]| -> Fallible<(Simulation, Entity)> {
+        let mut sim = Simulation::with_time_step(0.01)?;
+        let [a, b, c, d] = mass;
+        // M ẋ = M (v, −9.81) + M (0, λ)
+        let system = FirstOrder::linear([0.0, a, 0.0, c], [1.0, 0.0]).with_mass(mass).with_input([-9.81 * b, -9.81 * d]);
+        let system = sim.spawn_system(system, integrator)?;
+        sim.spawn_interaction(Interaction::new([system], FirstOrderLinear::new(1, [1.0, 0.0], [b, d]), law))?;
+        Ok((sim, system))
+    };
+    let relay = Law::Relay { lower: -20.0, upper: 20.0 };
+    for mass in [[1.0, 0.0, 0.0, 1.0], [2.0, 1.0, 1.0, 1.0]] {
+        for integrator in [Integrator::EULER_MOREAU, Integrator::ZeroOrderHold] {
+            for law in [Law::Complementarity, Law::Equality] {
+                let message = ball(integrator, law, mass)?.0.advance(1).expect_err("refused").to_string();
+                for part in ["two integrations", "row 0", "theta = 1 ", "NewtonImpact"] {
+                    assert!(message.contains(part), "{message:?} does not say {part:?}");
+                }
+            }
+            assert!(ball(integrator, relay.clone(), mass)?.0.advance(10)?.converged);
+        }
+        let (mut sim, system) = ball(IMPLICIT, Law::Complementarity, mass)?;
+        let course = run(&mut sim, 200, [Signal::Time, Signal::State(system, 0), Signal::State(system, 1)])?;
+        assert!(course[60..].iter().all(|row| row[1].abs() < 1e-12 && row[2].abs() < 1e-9), "at rest: {:?}", course[60]);
+    }
+    Ok(())
+}

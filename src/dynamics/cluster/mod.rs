@@ -25,6 +25,7 @@ mod d1_minus;
 mod differences;
 pub(crate) mod examine;
 mod first_order;
+mod integrated;
 mod jacobians;
 mod large;
 mod linear;
@@ -409,6 +410,19 @@ impl Cluster {
                 let cure =
                     "theta = 1 damps that, and Law::Equality in an interaction of its own, whose rows are about the rate, has none of it";
                 return Err(ClusterError::Setup(format!("{}: {reason} = {}; {cure}", link.name, first.theta())));
+            }
+            let held = matches!(first.integrator, Integrator::ZeroOrderHold);
+            if first.integrator.is_first_order()
+                && (held || first.theta() < RINGS)
+                && let Some(row) = integrated::row(&nodes, link)
+            {
+                let scheme = if held { "a zero-order hold".to_owned() } else { format!("theta = {}", first.theta()) };
+                let reason = format!(
+                    "its multiplier reaches y of row {row}, from 0, through two integrations or more (C M⁻¹ B = 0 and D = 0 there), \
+                     and with {scheme} the rate of y turns round at its bound"
+                );
+                let cure = "theta = 1 takes the rate away; a Lagrangian system with Law::NewtonImpact has an impact that is asked for";
+                return Err(ClusterError::Setup(format!("{}: {reason}; {cure}", link.name)));
             }
             if matches!(link.law, crate::model::law::Law::FremondImpact { .. }) && first.theta() <= 0.0 {
                 return Err(ClusterError::Setup(format!("{}: the law of Frémond needs theta > 0", link.name)));
