@@ -108,6 +108,17 @@ fn solutions_that_newton_does_not_find_alone_are_found_along_the_gap() {
     }
 }
 
+/// `u_n − u_t2 = −2` whatever r is, so the contact cannot open nor stick; to slip it would need `u_t1 = 4 r_t1`, so `u_t1 = 0`, `r_t2 = −2 r_n` and
+/// `r_n + r_t2 = 2`: it would have to pull. No combination of rows proves that. Few contacts are gone through soon; it took four hundred
+/// million iterations.
+#[test]
+fn one_contact_without_a_solution_is_given_up_soon() {
+    let w = BlockRows::from_dense(&[0, 3], &[1.0, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0, 1.0, 1.0]);
+    let p = Problem::from(LocalProblem::friction(w, vec![-2.0, -2.0, 0.0], &[2.0]).expect("legal"));
+    let report = p.solve(&Settings::default()).expect("a legal problem").report;
+    assert!(!report.converged() && report.iterations < 10_000_000, "{report:?}");
+}
+
 /// Two solvable problems with large friction at every tolerance: one whose reactions run away where the worst contact does not count for
 /// what it is in a problem of eight, one that a loose tolerance gave up while a tight one reached it.
 #[cfg(feature = "hdf5")]

@@ -35,6 +35,9 @@ const OVER: f64 = 1.6;
 const ITERATIONS: usize = 200;
 /// Operations of an iteration for each block, beside those of its rows.
 const OF_BLOCK: usize = 150;
+/// What an iteration of sixty contacts costs: where there are fewer, a budget counts for as many iterations, not for as long a time, as what they do
+/// is gone through by then.
+const OF_MANY: f64 = (180 * 180 + 60 * OF_BLOCK) as f64;
 const EXACT: f64 = 1e-10;
 /// Bounds of the first descents, in what the velocity of its own contact asks for; those of later ones lie between `LEVELS`.
 const FIRST: [f64; 4] = [0.3, 1.0, 0.1, 0.5];
@@ -108,7 +111,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Goes on until a point of this error is found or so many operations are spent; leaves the best point in `r`.
+    /// Goes on until a point of this error is found or so many operations are spent, fewer for few contacts; leaves the best point in `r`.
     pub(super) fn run(
         &mut self,
         tolerance: f64,
@@ -121,6 +124,7 @@ impl<'a> Search<'a> {
         let mut trial = Trial::new(self.halves.p, tolerance, measure, usize::MAX / 2, r, u);
         (self.iterations, self.factorisations) = (0, 0);
         let cost = (r.len() * r.len() + OF_BLOCK * self.halves.p.sets.len()) as f64;
+        let operations = operations * (cost / OF_MANY).min(1.0);
         let mut spent = 0.0;
         let mut status = Status::Stalled;
         while !trial.done() && spent < operations {
