@@ -1,4 +1,5 @@
-//! Loops of ideal elements whose voltages exclude each other: a source across a diode that it drives forward.
+//! Loops of ideal elements whose voltages exclude each other, a source across a diode that it drives forward; and cuts whose currents do, a
+//! source into a diode that it drives backward.
 //!
 //! ```text
 //! source       v(+) − v(−) = u                closed switch   v(a) − v(b) = 0
@@ -8,6 +9,13 @@
 //!
 //! Each is a difference of two potentials with a bound. Such bounds can be met unless they add up to less than nothing around a loop, which
 //! Bellman and Ford's shortest paths find. What limits no voltage, as a resistor, or keeps its own, as a capacitor, is in no such loop.
+//!
+//! ```text
+//! source       i = I                          open switch     i = 0           diode        i ≥ 0
+//! ```
+//!
+//! Whatever else connects two nodes makes one of them. Current that sources bring to a node has to leave it, or what diodes lead to from there;
+//! what they take away has to come to it, or what diodes lead from.
 
 use super::circuit::{Circuit, Kind};
 use super::error::CircuitError;
@@ -27,7 +35,7 @@ const ROUNDING: f64 = 1e-9;
 /// What constant sources drive against elements that do not change.
 pub(super) fn constant(circuit: &Circuit) -> Option<CircuitError> {
     find(circuit, 0.0, |kind| match kind {
-        Kind::VoltageSource { voltage } => matches!(voltage, Waveform::Constant(_)),
+        Kind::VoltageSource { voltage: source } | Kind::CurrentSource { current: source } => matches!(source, Waveform::Constant(_)),
         Kind::Switch { .. } => false,
         _ => true,
     })
@@ -39,6 +47,63 @@ pub(super) fn at(circuit: &Circuit, t: f64) -> Option<CircuitError> {
 }
 
 fn find(circuit: &Circuit, t: f64, counts: impl Fn(&Kind) -> bool) -> Option<CircuitError> {
+    around_a_loop(circuit, t, &counts).or_else(|| through_a_cut(circuit, t, &counts))
+}
+
+/// Eleven digits: what is left of 5 − 0.7 reads as 4.3.
+fn rounded(excess: f64) -> f64 {
+    format!("{excess:.10e}").parse().unwrap_or(excess)
+}
+
+fn through_a_cut(circuit: &Circuit, t: f64, counts: impl Fn(&Kind) -> bool) -> Option<CircuitError> {
+    let n = circuit.nodes.len();
+    let mut group: Vec<usize> = (0..n).collect();
+    let (mut brought, mut size) = (vec![0.0; n], 0.0);
+    let mut diodes = Vec::new();
+    let mut limited = Vec::new();
+    for (element, e) in circuit.elements.iter().enumerate() {
+        let [a, b] = e.nodes;
+        let current = match &e.kind {
+            kind if !counts(kind) => f64::NAN,
+            Kind::CurrentSource { current } => shown(|| current.at(t), f64::NAN),
+            Kind::Switch { closed } if !shown(|| closed(t), true) => 0.0,
+            Kind::Diode { .. } => {
+                diodes.push([a, b]);
+                0.0
+            }
+            _ => f64::NAN,
+        };
+        if current.is_finite() {
+            limited.push(element);
+            (brought[a], brought[b]) = (brought[a] - current, brought[b] + current);
+            size += current.abs();
+        } else {
+            let (from, to) = (group[a], group[b]);
+            group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
+        }
+    }
+    let side = |start: usize, [from, to]: [usize; 2]| {
+        let mut inside: Vec<bool> = group.iter().map(|g| *g == group[start]).collect();
+        while let Some(reached) = diodes.iter().find(|d| inside[d[from]] && !inside[d[to]]).map(|d| group[d[to]]) {
+            inside.iter_mut().zip(&group).filter(|(_, g)| **g == reached).for_each(|(inside, _)| *inside = true);
+        }
+        inside
+    };
+    let ways = [([0, 1], 1.0), ([1, 0], -1.0)];
+    let cuts = (0..n).flat_map(|start| ways.map(|(way, sign)| (side(start, way), sign)));
+    let excess = |inside: &[bool], sign: f64| sign * brought.iter().zip(inside).filter(|(_, i)| **i).map(|(b, _)| b).sum::<f64>();
+    let cut = cuts.map(|(inside, sign)| (excess(&inside, sign), inside)).filter(|(excess, _)| *excess > ROUNDING * size);
+    let (excess, mut inside) = cut.min_by_key(|(_, inside)| inside.iter().filter(|i| **i).count())?;
+    limited.retain(|&e| inside[circuit.elements[e].nodes[0]] != inside[circuit.elements[e].nodes[1]]);
+    // named is the side without ground
+    if inside[0] {
+        inside.iter_mut().for_each(|i| *i = !*i);
+    }
+    let nodes = (0..n).filter(|&k| inside[k]).map(|k| circuit.nodes[k].clone()).collect();
+    Some(CircuitError::Cut { elements: circuit.names(limited), nodes, excess: rounded(excess), time: t })
+}
+
+fn around_a_loop(circuit: &Circuit, t: f64, counts: impl Fn(&Kind) -> bool) -> Option<CircuitError> {
     let mut bounds = Vec::new();
     for (element, e) in circuit.elements.iter().enumerate().filter(|(_, e)| counts(&e.kind)) {
         let (lower, upper) = match &e.kind {
@@ -90,7 +155,5 @@ fn find(circuit: &Circuit, t: f64, counts: impl Fn(&Kind) -> bool) -> Option<Cir
     }
     around.sort_unstable();
     around.dedup();
-    // eleven digits: what is left of 5 − 0.7 reads as 4.3
-    let excess: f64 = format!("{:.10e}", -sum).parse().unwrap_or(-sum);
-    Some(CircuitError::Conflict { elements: circuit.names(around), excess, time: t })
+    Some(CircuitError::Conflict { elements: circuit.names(around), excess: rounded(-sum), time: t })
 }

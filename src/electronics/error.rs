@@ -37,6 +37,18 @@ pub enum CircuitError {
         /// s
         time: f64,
     },
+    /// Currents that ideal elements fix against each other, where nothing else connects nodes with the rest.
+    #[error("the currents of {}, which alone connect {} with the rest, exclude each other by {excess} A at t = {time} s, so that no voltage is a solution; put a resistor beside them", list(.elements), some(.nodes))]
+    Cut {
+        /// Names of the elements.
+        elements: Vec<String>,
+        /// The nodes on the side without ground.
+        nodes: Vec<String>,
+        /// By how much (A).
+        excess: f64,
+        /// s
+        time: f64,
+    },
     /// A value out of its range.
     #[error("{element}: {what} is {found}; {needed}")]
     Value {
@@ -162,8 +174,12 @@ pub(super) fn list(names: &[String]) -> String {
     }
 }
 
+fn some(nodes: &[String]) -> String {
+    format!("node{} {}", if nodes.len() == 1 { "" } else { "s" }, list(nodes))
+}
+
 fn potential(names: &[String]) -> String {
-    if names.len() == 1 { format!("node {} is", list(names)) } else { format!("nodes {} are", list(names)) }
+    format!("{} {}", some(names), if names.len() == 1 { "is" } else { "are" })
 }
 
 fn reached(names: &[String]) -> String {

@@ -84,7 +84,10 @@ fn a_circuit_without_states_is_at_its_operating_point() {
             let v = (0.8 * u).clamp(-0.5, 2.5);
             let through = v / 4e3 - (u - v) / 1e3;
             let found = [circuit.voltage(&sim, "a", "0"), circuit.current(&sim, "Z")].map(Result::unwrap);
-            assert!((found[0] - v).abs() < 1e-12 && (found[1] - through).abs() < 1e-15, "{integrator:?} at {u} V: {found:?}, {v} {through}");
+            assert!(
+                (found[0] - v).abs() < 1e-12 && (found[1] - through).abs() < 1e-15,
+                "{integrator:?} at {u} V: {found:?}, {v} {through}"
+            );
             let out = circuit.voltage(&sim, "out", "0").unwrap();
             assert!(step == 50 || out == u.signum(), "{integrator:?} at {u} V: {out}");
         }
@@ -120,6 +123,55 @@ fn an_inverter_without_load_follows_its_transistors() {
         last = v;
     }
     assert!(last.abs() < 1e-9, "{last}");
+}
+
+/// A part of the circuit that sources, diodes and open switches alone connect with the rest; where equations contradict each other, the step says
+/// which elements do, not that the relation of all of them "cannot hold together".
+#[test]
+fn what_contradicts_is_named_by_its_elements() {
+    let beside = |c: &mut Circuit| {
+        c.resistor("R", "r", "0", 1.0);
+        c.capacitor("C", "r", "0", 1.0);
+    };
+    let cut = "which alone connect node a with the rest, exclude each other by 2 A";
+    // a source into a diode, which its other end cannot take either
+    for (ends, diode) in [(["0", "a"], ["0", "a"]), (["a", "r"], ["a", "0"])] {
+        let mut c = Circuit::new();
+        beside(&mut c);
+        c.current_source("I", ends[0], ends[1], 2.0);
+        c.diode("D", diode[0], diode[1]);
+        let error = c.equations().unwrap_err().to_string();
+        assert!(error.starts_with("the currents of I and D, ") && error.contains(cut), "{error}");
+    }
+    // one that turns round: the steps from then on have no solution
+    let mut c = Circuit::new();
+    beside(&mut c);
+    c.current_source("I", "a", "0", |t: f64| 4.0 * t - 1.0);
+    c.diode("D1", "b", "a");
+    c.diode("D2", "r", "b");
+    let (mut sim, circuit) = spawn(&c, 0.25);
+    assert_eq!(sim.advance(1).unwrap().systems.first_infeasible, None);
+    assert!(circuit.conflict(0.3).is_none());
+    let error = circuit.conflict(0.0).unwrap().to_string();
+    assert!(error.starts_with("the currents of I and D1, which alone connect node a") && error.contains("by 1 A at t = 0 s"), "{error}");
+    // a switch that leaves a source alone, and one that shorts one
+    let mut c = Circuit::new();
+    beside(&mut c);
+    c.current_source("I", "0", "a", |_| 2.0);
+    c.switch("S", "a", "r", |t| t < 0.5);
+    c.diode("D", "r", "0");
+    let error = spawn(&c, 0.25).0.advance(4).unwrap_err().to_string();
+    assert!(
+        error.contains("the currents of I and S, ") && error.contains(cut) && error.ends_with("the state before the step is kept"),
+        "{error}"
+    );
+    let mut c = Circuit::new();
+    beside(&mut c);
+    c.voltage_source("V", "a", "0", |_| 3.0);
+    c.switch("S", "a", "0", |t| t > 0.5);
+    c.diode("D", "a", "r");
+    let error = spawn(&c, 0.25).0.advance(4).unwrap_err().to_string();
+    assert!(error.contains("V and S form a loop") && error.contains("by 3 V at t = 0.75 s"), "{error}");
 }
 
 #[test]

@@ -81,9 +81,11 @@ impl Circuit {
 }
 
 impl Circuit {
-    /// Sources and switches that are functions of the time, as errors name them.
+    /// Sources and switches that are functions of the time, as errors name them, and which elements contradict each other.
     fn timed_parts(&self) -> TimedParts {
-        self.elements.iter().fold(TimedParts::default(), |parts, element| match &element.kind {
+        let netlist = self.clone();
+        let parts = TimedParts::default().contradicting(move |t| conflict::at(&netlist, t).map(|error| error.to_string()));
+        self.elements.iter().fold(parts, |parts, element| match &element.kind {
             Kind::VoltageSource { voltage: source @ Waveform::Function(_) } => {
                 let source = source.clone();
                 parts.with(format!("the voltage source {}", element.name), move |t| source.at(t))
@@ -104,7 +106,8 @@ impl Circuit {
 impl CircuitHandle {
     /// Which ideal elements exclude each other at a time (s), with sources and switches as they are then: why a step without a solution
     /// ([`SystemsReport::first_infeasible`](crate::cluster::SystemsReport::first_infeasible)) has none. A loop of sources, diodes and closed
-    /// switches is found; where currents exclude each other, or controlled sources and transistors take part, there is nothing to say.
+    /// switches is found, and a part of the circuit that current sources, diodes and open switches alone connect with the rest; where controlled sources
+    /// and transistors take part, there is nothing to say.
     ///
     /// ```
     /// use drystone::{electronics::Circuit, simulation::Simulation};

@@ -94,7 +94,10 @@ impl Probe {
 /// # Ok::<(), SimulationError>(())
 /// ```
 #[derive(Component, Clone, Default)]
-pub struct TimedParts(Vec<(String, Arc<dyn Fn(f64) -> f64 + Send + Sync>)>);
+pub struct TimedParts(Vec<(String, Arc<dyn Fn(f64) -> f64 + Send + Sync>)>, Vec<Contradicting>);
+
+/// Says at a time (s) which parts contradict each other, if some do.
+type Contradicting = Arc<dyn Fn(f64) -> Option<String> + Send + Sync>;
 
 impl TimedParts {
     /// With one more.
@@ -102,6 +105,20 @@ impl TimedParts {
     pub fn with(mut self, name: impl Into<String>, value: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
         self.0.push((name.into(), Arc::new(value)));
         self
+    }
+
+    /// With a function that says which parts contradict each other at a time (s): the error is that where equations do
+    /// ([`ClusterError::Contradiction`](super::ClusterError::Contradiction)) and it has something to say.
+    #[must_use]
+    pub fn contradicting(mut self, why: impl Fn(f64) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.1.push(Arc::new(why));
+        self
+    }
+
+    /// Which parts contradict each other at this time.
+    #[doc(hidden)]
+    pub fn contradiction(&self, t: f64) -> Option<String> {
+        self.1.iter().find_map(|why| watched(|| why(t)).ok().flatten())
     }
 
     /// The first part that fails at this time, and what would do.

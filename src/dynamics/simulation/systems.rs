@@ -324,9 +324,13 @@ impl Simulation {
     /// The part of a system that has failed in the place of the sum of all its parts, where that is known.
     #[cold]
     fn blame(&mut self, source: ClusterError) -> ClusterError {
-        let (ClusterError::NotFinite { time, .. } | ClusterError::Function { time, .. }) = source else { return source };
+        let (ask, time): (fn(&TimedParts, f64) -> Option<String>, f64) = match source {
+            ClusterError::NotFinite { time, .. } | ClusterError::Function { time, .. } => (TimedParts::fault, time),
+            ClusterError::Contradiction { time, .. } => (TimedParts::contradiction, time),
+            _ => return source,
+        };
         let parts = sorted::<TimedParts>(&mut self.world);
-        let fault = parts.into_iter().find_map(|e| self.world.get::<TimedParts>(e)?.fault(time));
+        let fault = parts.into_iter().find_map(|e| ask(self.world.get::<TimedParts>(e)?, time));
         fault.map_or(source, |fault| ClusterError::Part(format!("{fault}, and the state before the step is kept")))
     }
 
