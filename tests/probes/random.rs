@@ -222,16 +222,20 @@ fn a_hundred_scenes_at_random_miss_no_step() {
     assert!(assert_solved(0..100, "", 1e-9) > 0);
 }
 
-/// Eight steps of it have a solution in which wedged bodies do a billion joules of work against each other; rounding lost 6e-7 of what moved.
+/// Some steps of theirs have a solution in which wedged bodies do so much work against each other that rounding lost 1.4e-6 and 4.4e-6 of what moved.
 #[test]
 fn what_wedged_bodies_grow_against_each_other_is_not_asked_for() {
-    assert!(assert_solved(1040..1041, "", 1e-9) > 0);
+    for (text, about) in [scene(1590), scene(2001)] {
+        let (_, s) = run_text(&text);
+        assert!(s.unconverged_steps == 0 && s.infeasible_steps < 5 && s.overlaps_kept_steps > 10, "{about}\n{s}");
+        assert!(s.energy.balance_error < 1e-11, "{about}\n{s}");
+    }
 }
 
-/// What was asked of wedged bodies did up to 1.7e8 J of work against friction, in steps that sweeps solved.
+/// What was asked of wedged bodies did up to half of the work of their contacts, in steps that sweeps solved.
 #[test]
 fn what_is_asked_of_wedged_bodies_does_next_to_no_work() {
-    for (text, about) in [scene(30), crowd(52), crushed(46)] {
+    for (text, about) in [scene(1725), crushed(63), crushed(46)] {
         let (_, s) = run_text(&text);
         assert!(s.unconverged_steps == 0 && s.overlaps_kept_steps > 0, "{about}\n{s}");
         assert!(s.energy.overlap_work_J < 1e-2 * -s.energy.normal_work_J, "{about}\n{s}");

@@ -73,6 +73,8 @@ pub struct StepProblem {
     thrown: Vec<Twist>,
     /// Part of `b` that feeds overlap back, per contact (m/s, ≤ 0).
     pub feedback: Vec<f64>,
+    /// Part of `b` that is due to a place which goes on round a rim, per contact (m/s; that of the normal ≤ 0).
+    pub(super) moved: Vec<DVec3>,
     /// Rows with restitution, in the order of the pairs.
     pub rebounds: Vec<Rebound>,
     /// Energy that each contact took in the step before (J).
@@ -346,7 +348,8 @@ impl StepProblem {
     /// Tells the solver what rows ask for beyond that bodies do not approach: overlaps that are fed back, and rebounds.
     pub fn state_spare(&mut self) {
         let spare = &mut self.problem.spare;
-        spare.clone_from(&self.feedback);
+        spare.clear();
+        spare.extend(self.feedback.iter().zip(&self.moved).map(|(fed_back, moved)| fed_back + moved.x));
         for rebound in &self.rebounds {
             let part = &mut spare[rebound.contact as usize];
             *part = part.min(rebound.part.x);
@@ -364,6 +367,7 @@ impl StepProblem {
             let k = self.rebounds[i].contact as usize;
             if is_wedged(k) && self.problem.spare[k] < 0.0 {
                 self.dropped |= self.rebounds[i].part.x < 0.0;
+                self.rebounds[i].turned -= std::mem::take(&mut self.moved[k]);
                 self.scale_rebounds(i..i + 1, 0.0, |_| true);
                 let [closing, fed_back] = &mut self.rebounds[i].closing;
                 *closing -= std::mem::take(fed_back);
@@ -371,7 +375,9 @@ impl StepProblem {
         }
         for k in (0..wedged.len()).filter(|&k| is_wedged(k)) {
             self.kept |= self.feedback[k] < 0.0;
-            self.problem.contacts[k].b.x -= std::mem::take(&mut self.feedback[k]);
+            let b = &mut self.problem.contacts[k].b;
+            *b -= std::mem::take(&mut self.moved[k]);
+            b.x -= std::mem::take(&mut self.feedback[k]);
             self.problem.spare[k] = 0.0;
         }
         true

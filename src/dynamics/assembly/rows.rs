@@ -8,7 +8,7 @@ use super::systems::world_twist;
 use crate::algebra::lanes::Lanes;
 use crate::algebra::spatial::{rotate_exp, tangents};
 use crate::integrator::systems::Pass;
-use crate::model::contact::{ContactPair, Manifold, Touch, Turned};
+use crate::model::contact::{ContactPair, Manifold, Swept, Touch, Turned, presses_alone};
 use crate::model::law::{Impact, is_active};
 use crate::model::scheme::{Scheme, Treatment};
 use crate::numerics::inner::straightened;
@@ -26,6 +26,7 @@ pub(super) struct Out<'a> {
     pub(super) contacts: &'a mut [Contact],
     pub(super) reactions: &'a mut [DVec3],
     pub(super) feedback: &'a mut [f64],
+    pub(super) moved: &'a mut [DVec3],
     pub(super) driven: &'a mut [DVec3],
     pub(super) taken: &'a mut [f64],
 }
@@ -37,6 +38,7 @@ impl<'a> Out<'a> {
             contacts: cut(&mut self.contacts, n),
             reactions: cut(&mut self.reactions, n),
             feedback: cut(&mut self.feedback, n),
+            moved: cut(&mut self.moved, n),
             driven: cut(&mut self.driven, n),
             taken: cut(&mut self.taken, n),
         }
@@ -106,7 +108,8 @@ impl Job<'_> {
             let active = manifold.points.iter().enumerate().filter(|(_, t)| t.active);
             for (k, (point, touch)) in (from..k).zip(active) {
                 let turned = arms.clone().find(|t| t.point == point as u32);
-                self.point(k, first, group.source, (pair, touch, turned), out, rebounds);
+                let rolls = touch.rim && presses_alone(&manifold.points);
+                self.point(k, first, group.source, (pair, touch, turned, rolls), out, rebounds);
             }
         }
         lively
@@ -119,13 +122,15 @@ impl Job<'_> {
         k: usize,
         first: u32,
         source: u32,
-        (pair, touch, turned): (&ContactPair, &Touch, Option<&Turned>),
+        (pair, touch, turned, rolls): (&ContactPair, &Touch, Option<&Turned>, bool),
         out: &mut Out<'_>,
         rebounds: &mut Vec<Rebound>,
     ) {
         let Self { scheme, rows, .. } = *self;
         let contact = &mut out.contacts[k];
-        let Row { mut share, wall, closing, restitution, turned } = rows.state(pair, touch, turned, contact);
+        let Row { mut share, wall, closing, restitution, mut turned } = rows.state(pair, touch, turned, contact);
+        let moved = if rolls { rows.moved_part(pair, touch, contact, wall) } else { DVec3::ZERO };
+        (contact.b, turned) = (contact.b + moved, turned + moved);
         let closing = [closing, share];
         let mut rebound = Rebound { contact: first + k as u32, source, part: restitution, closing, turned, ..Rebound::default() };
         rebound.limited = pair.law.impact == Impact::Fremond;
@@ -144,7 +149,7 @@ impl Job<'_> {
         if self.pass.number == 0 {
             out.reactions[k] = if scheme.warm_start { contact.to_local(touch.reaction) } else { DVec3::ZERO };
         }
-        (out.feedback[k], out.driven[k], out.taken[k]) = (share, wall, touch.taken);
+        (out.feedback[k], out.moved[k], out.driven[k], out.taken[k]) = (share, moved, wall, touch.taken);
     }
 }
 
@@ -173,6 +178,9 @@ pub(super) struct Rows<'a> {
 /// Speed of a contact below which it counts as at rest, in parts of the fall of a step, and the part of its feedback that is left then.
 const AT_REST: f64 = 0.2;
 const SLOWLY: f64 = 0.02;
+
+/// Change of the velocity of a contact by its place alone, in parts of the fall of a step, far below which bodies rest and their places change as they will.
+const MOVED: f64 = 0.3;
 
 /// Part of the speed of its bodies against each other below which no scale lies: without gravity nothing else bounds it. That part of their own
 /// speeds is also the most that stands for rounding.
@@ -292,6 +300,31 @@ impl Rows<'_> {
         }
         let pressed = pair.slots.iter().filter_map(|&s| self.pressed.get(s as usize));
         PRESSED * pressed.fold(self.loaded, |a, &b| a.max(b))
+    }
+
+    /// `½ (H v − H₀ v)` for the only place at which a pair presses, on a rim that rolls; H₀: its row of the step before, v: the velocities since.
+    ///
+    /// Where θ = 1 velocities are those in the middle between two places, so what rolls has the velocity 0 at a place on the mean,
+    /// `½ H (v + v⁺) = 0`, as in the leapfrog scheme. With `H v⁺ = 0` the rim comes down by `½ a h²` a step, a: the acceleration of its
+    /// place, and the ½ N a h² that lifts it again is lost.
+    #[inline(never)]
+    fn moved_part(&self, pair: &ContactPair, touch: &Touch, contact: &Contact, wall: DVec3) -> DVec3 {
+        let lasts = touch.reaction != DVec3::ZERO && touch.velocity != DVec3::ZERO;
+        let calm = touch.approach == DVec3::ZERO && touch.swept == Swept::No;
+        // driven bodies have their own chord, joints their own arms
+        let own = |s: u32| {
+            let body = &self.bodies[s as usize];
+            self.jointed.get(s as usize) == Some(&true) || body.row == IMMOBILE && body.velocity.angular != DVec3::ZERO
+        };
+        if !(lasts && calm) || self.scheme.treatment.theta() != 1.0 || pair.slots.into_iter().any(own) {
+            return DVec3::ZERO;
+        }
+        let end = |body: u32, arm| self.before.get(body as usize).map_or(DVec3::ZERO, |twist| twist.at(arm));
+        let [end1, end2] = [end(contact.body1, contact.arm1), end(contact.body2, contact.arm2)];
+        let change = contact.to_local(end1 - end2 - touch.velocity) + wall;
+        // what rests goes on nowhere, and what rises is let go
+        let (square, rest) = (change.length_squared(), (MOVED * self.scheme.time_step * self.load(pair)).powi(2));
+        if change.x < 0.0 { 0.5 * square * square / (square * square + rest * rest) * change } else { DVec3::ZERO }
     }
 
     /// `(H₁ − H_m) v⁽ⁱ⁾` where velocities are matched at the end of the step.

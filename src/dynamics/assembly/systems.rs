@@ -279,6 +279,7 @@ pub fn assemble_contacts(
         first_contact,
         last,
         feedback,
+        moved,
         rebounds,
         taken,
         lively,
@@ -305,6 +306,7 @@ pub fn assemble_contacts(
         Rows { scheme: &scheme, bodies: all_bodies, jointed, places, before, noise, shallow, gravity, pressed, loaded, least, rounding };
     contacts.resize(total, Contact::default());
     feedback.resize(total, 0.0);
+    moved.resize(total, DVec3::ZERO);
     driven.resize(total, DVec3::ZERO);
     rebounds.clear();
     *lively = false;
@@ -321,7 +323,7 @@ pub fn assemble_contacts(
         free: &free.rigid,
         all: &all,
     };
-    let mut rest = Out { contacts, reactions: &mut answer.reactions.contacts, feedback, driven, taken };
+    let mut rest = Out { contacts, reactions: &mut answer.reactions.contacts, feedback, moved, driven, taken };
     if share(Part::Assemble, total, SHARED) {
         let places = length(colouring.order.len());
         let mut pieces: Vec<_> = (0..colouring.order.len())
@@ -354,7 +356,7 @@ pub fn assemble_contacts(
         contact.b.x = normal + wall.x;
         answer.reactions.contacts[k] = contact.to_local(row.touch.reaction);
         *lively |= row.pair.law.bounces();
-        (feedback[k], driven[k], taken[k]) = (normal.min(0.0), wall, 0.0);
+        (feedback[k], moved[k], driven[k], taken[k]) = (normal.min(0.0), DVec3::ZERO, wall, 0.0);
         k += 1;
     }
     let find = |source: u32| find_pair(&all, source).map(|(pair, manifold)| (pair, &manifold.points[..]));
@@ -505,8 +507,14 @@ pub fn store_reactions(
     }
     if !foresight.rows.is_empty() {
         for (pair, mut manifold) in &mut pairs {
+            for f in foresight.of(pair.slots) {
+                if let Some(stood) = f.stood.and_then(|at| manifold.points.get_mut(at)) {
+                    (stood.reaction, stood.moment) = (stood.reaction + f.touch.reaction, stood.moment + f.touch.moment);
+                    (stood.velocity, stood.active) = (f.touch.velocity, true);
+                }
+            }
             // as points of the next step's start, which they become
-            let points = foresight.of(pair.slots).iter().map(|f| {
+            let points = foresight.of(pair.slots).iter().filter(|f| f.stood.is_none()).map(|f| {
                 let mut touch = Touch { gap: f.touch.gap.max(0.0), ..f.touch };
                 if lively && touch.reaction != DVec3::ZERO {
                     let k = f.contact as usize;

@@ -11,7 +11,7 @@ use super::systems::{Cached, MANY, Mover, Proximity, image_shift, is_stopped, re
 use super::ways::{Crossing, Limits, Met, Way, first_overlap, own_way, turn_between};
 use crate::algebra::pieces::{self, Part, each_piece, share};
 use crate::algebra::spatial::{Pose, rotate_exp};
-use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch};
+use crate::model::contact::{ContactPair, Foreseen, Foresight, Manifold, Swept, Touch, presses_alone};
 use crate::model::crushing::CrushingJoints;
 use crate::model::interaction::{Interaction, OfBodies};
 use crate::model::law::ContactLaws;
@@ -156,11 +156,15 @@ fn come_near(bodies: [&Body; 2], [image, gone]: [DVec3; 2], near: f64) -> bool {
     (x + s * d).length_squared() <= near * near
 }
 
-/// Whether the bodies pressed on each other in the step before near the place where they touch at the end of this one.
-fn near_a_load(manifold: Option<&Manifold>, touch: &Touch, shapes: [&Cached; 2]) -> bool {
+/// The point at which the bodies pressed on each other in the step before near the place where they touch at the end of this one, or of the same rim,
+/// which has gone `round`.
+fn near_a_load(manifold: Option<&Manifold>, touch: &Touch, shapes: [&Cached; 2], round: bool) -> Option<usize> {
     let near = ROLLED * shapes.iter().map(|c| c.radius).fold(f64::INFINITY, f64::min);
-    let loaded = |t: &Touch| t.reaction != DVec3::ZERO && t.point1.distance(touch.point1).min(t.point2.distance(touch.point2)) < near;
-    manifold.is_some_and(|m| m.points.iter().any(loaded))
+    let loaded = |t: &Touch| {
+        let way = t.point1.distance(touch.point1).min(t.point2.distance(touch.point2));
+        t.reaction != DVec3::ZERO && (way < near || round && t.feature == touch.feature)
+    };
+    manifold.and_then(|m| m.points.iter().position(loaded))
 }
 
 /// How far a pair may overlap on its way.
@@ -346,12 +350,19 @@ pub fn foresee(
         for p in points.iter().filter(|p| p.gap < allowed) {
             let [point1, point2] =
                 [(body1, p.point1), (body2, p.point2 - image[1])].map(|(b, x)| b.pose.position + (x - b.new_pose.position));
-            let middle = 0.5 * (point1 + point2);
+            let mut touch = Touch { feature: p.feature, normal: p.normal, point1, point2, active: true, rim: p.rim, ..Touch::default() };
+            // what rolls round its rim is held where it stood: at the place to come the impulse would strike it as an impact does
+            let round = p.rim && manifold.is_some_and(|m| presses_alone(&m.points));
+            let loaded = near_a_load(manifold, &touch, [a, b], round);
+            let stood = loaded.filter(|_| round);
+            if let Some(t) = stood.and_then(|at| manifold?.points.get(at)) {
+                (touch.point1, touch.point2) = (t.point1, t.point2);
+            }
+            let middle = 0.5 * (touch.point1 + touch.point2);
             let velocity =
                 |b: &Body, place: DVec3| b.new_velocity.linear + (b.frame.rotation * b.new_velocity.angular).cross(place - b.pose.position);
-            let gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift) - drift);
-            let touch = Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, ..Touch::default() };
-            let put = foresight.put(Foreseen { pair, touch, contact: 0, rolls: near_a_load(manifold, &touch, [a, b]) });
+            touch.gap = p.gap - allowed - h * p.normal.dot(velocity(body1, middle) - velocity(body2, middle - shift) - drift);
+            let put = foresight.put(Foreseen { pair, touch, contact: 0, rolls: loaded.is_some(), stood });
             foresight.missed |= put;
         }
     }
@@ -394,7 +405,7 @@ fn meeting(pair: &ContactPair, ways: &[Way; 2], c: &Crossing, points: &[ContactP
         let gap = (p.gap - c.allowed - c.at * rate(p)).max(0.0);
         let touch =
             Touch { feature: p.feature, normal: p.normal, gap, point1, point2, active: true, swept: Swept::Impact, ..Touch::default() };
-        let put = foresight.put(Foreseen { pair: *pair, touch, contact: 0, rolls: false });
+        let put = foresight.put(Foreseen { pair: *pair, touch, contact: 0, rolls: false, stood: None });
         foresight.missed |= put;
     }
 }

@@ -187,18 +187,26 @@ fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
 fn cylinder_plane(cylinder: &Cylinder, pose: &Pose, origin: DVec3, n: DVec3, reach: f64, sink: &mut Sink) {
     let down = -pose.local_vector(n);
     let base = n.dot(pose.position - origin);
-    let mut push = |key: usize, v: DVec3| {
+    let mut push = |key: usize, v: DVec3, rim: bool| {
         let gap = base - down.dot(v);
         if gap <= reach {
             let on_body = pose.point(v);
             sink.push((key as u32, 0), n, gap, on_body, on_body - n * gap);
+            if rim {
+                sink.is_rim();
+            }
         }
     };
     if libm::hypot(down.x, down.y) < 0.1 {
-        let first = if down.z > 0.0 { RIM_POINTS } else { 0 };
-        cylinder.cap(down).into_iter().enumerate().for_each(|(k, v)| push(first + k, v));
+        let top = usize::from(down.z > 0.0);
+        // one that rolls round its rim has its lowest point go on under one name, that of a leaning one
+        let lowest = Cylinder::farthest(down).map(|(k, _)| k);
+        for (k, v) in cylinder.cap(down).into_iter().enumerate() {
+            let rim = lowest == Some(k);
+            push(if rim { 2 * RIM_POINTS + top } else { top * RIM_POINTS + k }, v, rim);
+        }
     } else {
-        cylinder.wall(down).into_iter().enumerate().for_each(|(k, v)| push(2 * RIM_POINTS + k, v));
+        cylinder.wall(down).into_iter().enumerate().for_each(|(k, v)| push(2 * RIM_POINTS + k, v, true));
     }
 }
 

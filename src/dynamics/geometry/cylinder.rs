@@ -71,12 +71,17 @@ impl Coordinates {
 }
 
 impl Cylinder {
+    /// Which fixed rim point is nearest to the one farthest along `n`, and the direction of that one.
+    pub(super) fn farthest(n: DVec3) -> Option<(usize, DVec3)> {
+        let nearer = |d: DVec3, best: usize, k: usize| if rim_direction(k).dot(d) > rim_direction(best).dot(d) { k } else { best };
+        horizontal(n).map(|d| ((0..RIM_POINTS).fold(0, |best, k| nearer(d, best, k)), d))
+    }
+
     /// The corners of an octagon in the cap on the side of `n`. The rim point farthest along `n` takes the place of the nearest fixed one:
     /// the body then starts to tip over its true edge.
     pub(super) fn cap(&self, n: DVec3) -> [DVec3; RIM_POINTS] {
         let mut directions: [DVec3; RIM_POINTS] = std::array::from_fn(rim_direction);
-        if let Some(d) = horizontal(n) {
-            let nearest = (0..RIM_POINTS).fold(0, |best, k| if rim_direction(k).dot(d) > rim_direction(best).dot(d) { k } else { best });
+        if let Some((nearest, d)) = Self::farthest(n) {
             directions[nearest] = d;
         }
         directions.map(|d| d * self.radius + DVec3::Z * self.half_height.copysign(n.z))
@@ -261,9 +266,13 @@ fn feature<'a>(cylinder: &Cylinder, n: DVec3, coordinates: &'a mut Coordinates) 
 /// Reports the contact points of a cylinder (A) with a core (B) in the frame of the cylinder; `reach` includes the radius of the core.
 pub(super) fn contact(cylinder: &Cylinder, b: &Core, reach: f64, polygon: &mut Polygon, coordinates: &mut Coordinates, sink: &mut Sink) {
     let Some((n, separation)) = cylinder.best_axis(b, reach) else { return };
+    let rims = [0, 1].map(|end| vertex_key(end) ^ face_key(1));
     let mut report = |keys: (u32, u32), n: DVec3, distance: f64, on_a: DVec3| {
         if distance <= reach {
             sink.push(keys, -n, distance - b.radius, on_a, on_a + n * (distance - b.radius));
+            if rims.contains(&keys.0) {
+                sink.is_rim();
+            }
         }
     };
     let facing = b.normals.iter().enumerate().fold((SAME_DIRECTION, None), |best, (f, m)| {
@@ -284,8 +293,14 @@ pub(super) fn contact(cylinder: &Cylinder, b: &Core, reach: f64, polygon: &mut P
             polygon.corners.clear();
         }
         polygon.tidy(reach, tolerance.merge);
+        // one that rolls round its rim has its lowest point go on under one name, that of a leaning one
+        let lowest = Cylinder::farthest(n).filter(|_| flat).map(|(k, _)| vertex_key(k as u32));
         for c in &polygon.corners {
-            let key = if flat { c.incident ^ side } else { c.incident ^ face_key(1) };
+            let key = match flat {
+                true if lowest == Some(c.incident) => rims[usize::from(n.z > 0.0)],
+                true => c.incident ^ side,
+                false => c.incident ^ face_key(1),
+            };
             report((key, c.reference), n, c.gap, c.point);
         }
         if !polygon.corners.is_empty() {

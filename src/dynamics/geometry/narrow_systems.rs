@@ -242,7 +242,7 @@ const LANDED: f64 = 1e-3;
 
 /// A point as detection finds it.
 fn touch(p: &ContactPoint) -> Touch {
-    Touch { feature: p.feature, normal: p.normal, gap: p.gap, point1: p.point1, point2: p.point2, ..Touch::default() }
+    Touch { feature: p.feature, normal: p.normal, gap: p.gap, point1: p.point1, point2: p.point2, rim: p.rim, ..Touch::default() }
 }
 
 /// A body in the motion that is predicted for the step: its velocity and what gravity adds.

@@ -33,6 +33,8 @@ pub struct ContactPoint {
     /// width of the smaller one. Where they are level in a direction, within as much, beside a gap: its cosine with that of the gap. 1 on a face
     /// and where edges cross.
     pub corner: f64,
+    /// Whether it is the place at which the smooth rim of a body touches: it goes on round the rim where that rolls.
+    pub rim: bool,
 }
 
 /// Cosine from which on several directions part two bodies each on its own account: 60°, between the 90° of neighbours in a bond and the
@@ -67,10 +69,17 @@ impl Sink<'_> {
         };
         let (key_a, key_b) = (u64::from(key_a ^ self.parts.0), u64::from(key_b ^ self.parts.1));
         self.out.push(if self.exchanged {
-            ContactPoint { feature: key_b << 32 | key_a, normal: -normal, gap, point1: on_b, point2: on_a, corner: 1.0 }
+            ContactPoint { feature: key_b << 32 | key_a, normal: -normal, gap, point1: on_b, point2: on_a, corner: 1.0, rim: false }
         } else {
-            ContactPoint { feature: key_a << 32 | key_b, normal, gap, point1: on_a, point2: on_b, corner: 1.0 }
+            ContactPoint { feature: key_a << 32 | key_b, normal, gap, point1: on_a, point2: on_b, corner: 1.0, rim: false }
         });
+    }
+
+    /// The last point is that of a rim.
+    pub(super) fn is_rim(&mut self) {
+        if let Some(last) = self.out.last_mut() {
+            last.rim = true;
+        }
     }
 
     /// A point of two cores with `n` from A to B and the distance of the cores; adds their rounding.

@@ -184,6 +184,8 @@ pub struct Touch {
     pub bears: f64,
     /// Whether the point is a row of this step.
     pub active: bool,
+    /// Whether it is the place at which a smooth rim touches, which goes on round it.
+    pub rim: bool,
     /// Whether it was found on the way of a fast pair.
     pub swept: Swept,
     /// Whether attraction that has begun lasts here, or a liquid bridge holds.
@@ -248,6 +250,8 @@ pub struct Foreseen {
     pub contact: u32,
     /// Whether the bodies pressed on each other close by in the step before: one rolls on an edge or a rim.
     pub rolls: bool,
+    /// The point of the pair at which they did, where there was no other: arms are those of that point, which goes on to this place.
+    pub stood: Option<usize>,
 }
 
 /// The points of the step that detection at its end has found.
@@ -356,7 +360,8 @@ const SAME_PLACE: f64 = 0.05;
 /// a distance: `carried` tells where the places of a point of the step before, one on each body, have gone with that body. A gap parts the two
 /// places, and what turns above it takes only its own along, so each is looked for on its own body. Where a single point follows a single point
 /// there is no other that could be meant: the feature decides alone, or, as names change with the last digit where a rim or an edge
-/// touches, a place within 5 % of `size`, the smaller body's smallest length (m).
+/// touches, a place within 5 % of `size`, the smaller body's smallest length (m). So it is where all that pressed was a single point of a
+/// rim, which is the deepest now: it has gone on round the rim.
 #[inline]
 pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn([DVec3; 2]) -> [DVec3; 2]) {
     let (Some(first), Some(begin)) = (old.first().map(|t| t.point1), new.first().map(|t| t.point1)) else { return };
@@ -372,7 +377,15 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn
         }
         still.min(from(carried([o.point1, o.point2])))
     };
-    for point in new.iter_mut() {
+    if new.iter().any(|p| p.rim)
+        && presses_alone(old)
+        && let Some(deepest) = new.iter_mut().min_by(|p, q| p.gap.total_cmp(&q.gap)).filter(|p| p.rim)
+        && let Some(rolls) = old.iter_mut().find(|o| o.active && o.reaction != DVec3::ZERO && o.feature == deepest.feature)
+    {
+        deepest.continues(rolls);
+        (rolls.active, deepest.active) = (false, true);
+    }
+    for point in new.iter_mut().filter(|p| !p.active) {
         let same = |o: &&mut Touch| o.active && o.feature == point.feature && (extent == 0.0 || distance(o, point) <= limit);
         if let Some(match_) = old.iter_mut().find(same) {
             point.continues(match_);
@@ -390,6 +403,12 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn
             match_.active = false;
         }
     }
+}
+
+/// Whether two bodies pressed on each other at one place alone in the step before.
+#[inline]
+pub fn presses_alone(points: &[Touch]) -> bool {
+    points.iter().filter(|t| t.reaction != DVec3::ZERO).count() == 1
 }
 
 #[cfg(test)]
@@ -410,12 +429,13 @@ mod tests {
     fn a_point_that_locked_axes_hold_is_put_no_more() {
         let ends = [Entity::from_raw_u32(0), Entity::from_raw_u32(1)].map(|e| e.expect("valid"));
         let pair = ContactPair { bodies: ends, slots: [0, 1], law: CoulombImpact::default(), size: 1.0, shift: DVec3::ZERO };
-        let row = |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0, rolls: false };
+        let row =
+            |feature, normal| Foreseen { pair, touch: Touch { normal, ..touch(feature, 0.0, 0.0) }, contact: 0, rolls: false, stood: None };
         let mut foresight = Foresight { held: vec![row(1, DVec3::Z)], ..Foresight::default() };
         assert!(!foresight.put(row(1, DVec3::Z)) && foresight.put(row(2, DVec3::Z)) && foresight.put(row(1, DVec3::X)));
         assert_eq!(foresight.of([0, 1]).len(), 2);
         // stated anew where it is, and added where it has wandered to
-        let placed = |x: f64, gap: f64| Foreseen { pair, touch: Touch { gap, ..touch(2, x, 0.0) }, contact: 0, rolls: false };
+        let placed = |x: f64, gap: f64| Foreseen { pair, touch: Touch { gap, ..touch(2, x, 0.0) }, contact: 0, rolls: false, stood: None };
         assert!(foresight.put(placed(0.01, 0.5)) && foresight.put(placed(0.4, 0.7)) && foresight.put(placed(0.41, 0.8)));
         assert_eq!(foresight.of([0, 1]).iter().map(|r| r.touch.gap).collect::<Vec<_>>(), [0.0, 0.5, 0.8]);
     }
@@ -424,6 +444,16 @@ mod tests {
     fn impulses_follow_their_feature_and_else_their_place() {
         let old = vec![touch(1, 0.0, 5.0), touch(2, 1.0, 7.0)];
         assert_eq!(reactions(old, [touch(2, 1.0, 0.0), touch(9, 0.01, 0.0), touch(8, 0.5, 0.0)], 0.0), [7.0, 5.0, 0.0]);
+    }
+
+    #[test]
+    fn a_rim_that_presses_alone_hands_its_impulse_on_round_it() {
+        let rim = |x: f64, r: f64, gap: f64| Touch { gap, rim: true, ..touch(1, x, r) };
+        let near = Touch { gap: 0.3, ..touch(2, 0.01, 0.0) };
+        assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0)], [near, rim(0.7, 0.0, 0.0)], 0.0), [0.0, 5.0]);
+        // what is not the deepest does not press, and where two pressed places decide
+        assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0)], [near, rim(0.7, 0.0, 0.4)], 0.0), [5.0, 0.0]);
+        assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0), touch(3, 1.0, 7.0)], [near, rim(0.7, 0.0, 0.0)], 0.0), [5.0, 0.0]);
     }
 
     #[test]

@@ -276,7 +276,7 @@ fn work_of_contacts(step: &StepProblem, from: usize, to: usize) -> Work {
 /// impact would, although the motion itself has none: without slip the load N does no work.
 pub fn edge_loss(step: &StepProblem, foresight: &Foresight) -> f64 {
     let (p, mut loss) = (&step.problem, 0.0);
-    for row in foresight.rows.iter().filter(|row| row.rolls && row.touch.reaction != DVec3::ZERO) {
+    for row in foresight.rows.iter().filter(|row| row.rolls && row.stood.is_none() && row.touch.reaction != DVec3::ZERO) {
         let k = row.contact as usize;
         let c = &p.contacts[k];
         let r = step.answer.reactions.contacts[k].x;
