@@ -53,7 +53,7 @@ impl Bodies<'_> {
             })
             .collect();
         for (count, outlet, is_box) in taken {
-            let message = format!("the outlet {outlet} takes {count} of {} moving bodies at the start", self.dynamic().count());
+            let message = format!("the outlet {outlet:?} takes {count} of {} moving bodies at the start", self.dynamic().count());
             let cure = if is_box {
                 "what is in its box is removed; make the box smaller, or move it or what begins there"
             } else {

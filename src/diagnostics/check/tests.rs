@@ -505,7 +505,7 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     let ball = format!("{FLOOR}[[bodies]]\nname = \"ball\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [0, 0, 0.1]\n");
     let outlet = |way: i32| format!("{ball}[[outlet]]\nname = \"out\"\nplane = {{ point = [0, 0, -1], normal = [0, 0, {way}] }}\n");
     assert_eq!(hints(&outlet(-1)), [""; 0]);
-    assert!(hints(&outlet(1))[0].contains("the outlet out takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
+    assert!(hints(&outlet(1))[0].contains("the outlet \"out\" takes 1 of 1 moving bodies at the start"), "{:?}", hints(&outlet(1)));
     assert!(hints(&outlet(1))[0].contains("turn it round"));
     // what falls into an outlet does not fall for ever
     let falls = |taken: &str| hints(&format!("{}[[outlet]]\n{taken}\n", ball.replace(FLOOR, "")));

@@ -34,6 +34,8 @@ const THROWN: f64 = 5e-3;
 const MET: f64 = 1e-3;
 /// How far a contact may wander in a step, in parts of the smaller body's radius, and be the same one that rolls on: corners are farther apart.
 const ROLLED: f64 = 0.25;
+/// The same for the only point of a rim, which may go far round: farther than this nothing that turns about the one place holds the other.
+pub(super) const ROUND: f64 = 0.75;
 /// Gap, in parts of that length, up to which points of the patch belong to the same meeting.
 const PATCH: f64 = 0.5;
 /// A body that moves by less than this part of the other one's way does not stop for it.
@@ -159,10 +161,11 @@ fn come_near(bodies: [&Body; 2], [image, gone]: [DVec3; 2], near: f64) -> bool {
 /// The point at which the bodies pressed on each other in the step before near the place where they touch at the end of this one, or of the same rim,
 /// which has gone `round`.
 fn near_a_load(manifold: Option<&Manifold>, touch: &Touch, shapes: [&Cached; 2], round: bool) -> Option<usize> {
-    let near = ROLLED * shapes.iter().map(|c| c.radius).fold(f64::INFINITY, f64::min);
+    let radius = shapes.iter().map(|c| c.radius).fold(f64::INFINITY, f64::min);
     let loaded = |t: &Touch| {
         let way = t.point1.distance(touch.point1).min(t.point2.distance(touch.point2));
-        t.reaction != DVec3::ZERO && (way < near || round && t.feature == touch.feature)
+        let near = if round && t.feature == touch.feature { ROUND } else { ROLLED };
+        t.reaction != DVec3::ZERO && way < near * radius
     };
     manifold.and_then(|m| m.points.iter().position(loaded))
 }

@@ -1,5 +1,6 @@
 //! Narrow phase: the points of every pair, at the start of the step or on the way of what is fast.
 
+use super::ahead_systems::ROUND;
 use super::deep::one_way_out;
 use super::narrow::{ContactPoint, Scratch, contact_points};
 use super::shapes::Shape;
@@ -194,7 +195,7 @@ impl Detection<'_> {
         let carried = |[x, y]: [DVec3; 2]| {
             [with(rows.0, rows.0.pose.position, DVec3::ZERO, x), with(rows.1, rows.1.pose.position + pair.shift, drift, y)]
         };
-        inherit(&mut manifold.points, touches, pair.size, carried);
+        inherit(&mut manifold.points, touches, [pair.size, ROUND * a.radius.min(b.radius)], carried);
         for new in touches.iter_mut().filter(|t| t.swept == Swept::Impact) {
             // bodies that are still to meet do not part
             (new.approach, new.taken) = (DVec3::ZERO, 0.0);

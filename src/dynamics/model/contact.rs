@@ -361,9 +361,9 @@ const SAME_PLACE: f64 = 0.05;
 /// places, and what turns above it takes only its own along, so each is looked for on its own body. Where a single point follows a single point
 /// there is no other that could be meant: the feature decides alone, or, as names change with the last digit where a rim or an edge
 /// touches, a place within 5 % of `size`, the smaller body's smallest length (m). So it is where all that pressed was a single point of a
-/// rim, which is the deepest now: it has gone on round the rim.
+/// rim, which is the deepest now: it has gone on round the rim, by no more than `round` (m).
 #[inline]
-pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn([DVec3; 2]) -> [DVec3; 2]) {
+pub fn inherit(old: &mut [Touch], new: &mut [Touch], [size, round]: [f64; 2], carried: impl Fn([DVec3; 2]) -> [DVec3; 2]) {
     let (Some(first), Some(begin)) = (old.first().map(|t| t.point1), new.first().map(|t| t.point1)) else { return };
     let spread = |points: &[Touch], from: DVec3| points.iter().map(|t| t.point1.distance_squared(from)).fold(0.0, f64::max);
     let extent = spread(old, first).max(spread(new, begin));
@@ -381,6 +381,7 @@ pub fn inherit(old: &mut [Touch], new: &mut [Touch], size: f64, carried: impl Fn
         && presses_alone(old)
         && let Some(deepest) = new.iter_mut().min_by(|p, q| p.gap.total_cmp(&q.gap)).filter(|p| p.rim)
         && let Some(rolls) = old.iter_mut().find(|o| o.active && o.reaction != DVec3::ZERO && o.feature == deepest.feature)
+        && distance(rolls, deepest) < round * round
     {
         deepest.continues(rolls);
         (rolls.active, deepest.active) = (false, true);
@@ -421,7 +422,7 @@ mod tests {
 
     fn reactions<const N: usize>(mut old: Vec<Touch>, new: [Touch; N], shift: f64) -> [f64; N] {
         let mut new = new.map(|t| Touch { active: false, ..t });
-        inherit(&mut old, &mut new, 0.1, |[x, y]| [x + DVec3::X * shift, y - DVec3::X * 9.0]);
+        inherit(&mut old, &mut new, [0.1, 0.9], |[x, y]| [x + DVec3::X * shift, y - DVec3::X * 9.0]);
         new.map(|t| t.reaction.z)
     }
 
@@ -451,7 +452,8 @@ mod tests {
         let rim = |x: f64, r: f64, gap: f64| Touch { gap, rim: true, ..touch(1, x, r) };
         let near = Touch { gap: 0.3, ..touch(2, 0.01, 0.0) };
         assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0)], [near, rim(0.7, 0.0, 0.0)], 0.0), [0.0, 5.0]);
-        // what is not the deepest does not press, and where two pressed places decide
+        // what is not the deepest does not press, what is across was never there, and where two pressed places decide
+        assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0)], [near, rim(1.0, 0.0, 0.0)], 0.0), [5.0, 0.0]);
         assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0)], [near, rim(0.7, 0.0, 0.4)], 0.0), [5.0, 0.0]);
         assert_eq!(reactions(vec![rim(0.0, 5.0, 0.0), touch(3, 1.0, 7.0)], [near, rim(0.7, 0.0, 0.0)], 0.0), [5.0, 0.0]);
     }

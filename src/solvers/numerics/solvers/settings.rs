@@ -29,7 +29,7 @@ pub struct Settings {
     /// Which error is measured.
     pub measure: Measure,
     /// Stop after so many seconds (wall clock) with the best answer so far. Until then `auto` goes on with descents of the gap where it has found
-    /// no solution with friction (`max_descents`); without a limit it gives them up after about ten seconds.
+    /// no solution with friction (`max_descents`); without a limit it gives them up after about ten seconds, of fewer than sixty contacts sooner.
     pub time_limit: Option<f64>,
     /// Budget of iterations instead of the solver's own.
     pub max_iterations: Option<usize>,
