@@ -18,16 +18,8 @@ fn table(s: &Summary) -> String {
     let sizes = s.step_size_min.zip(s.step_size_max).map_or(short(s.step_size), |(low, high)| format!("{} to {}", short(low), short(high)));
     line("simulated", format!("{:.6} s in {} steps of {sizes} s{stopped}", s.time, s.steps));
     if s.threads > 0 {
-        line(
-            "computed",
-            format!(
-                "{:.2} s on {} thread{} ({:.2} s of processor time)",
-                s.wall_s,
-                s.threads,
-                if s.threads == 1 { "" } else { "s" },
-                s.cpu_s
-            ),
-        );
+        let plural = if s.threads == 1 { "" } else { "s" };
+        line("computed", format!("{:.2} s on {} thread{plural} ({:.2} s of processor time)", s.wall_s, s.threads, s.cpu_s));
     }
     if let Some(rule) = &s.ended_early {
         line("ended early", rule.clone());
