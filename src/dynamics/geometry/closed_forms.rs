@@ -10,7 +10,7 @@
 use glam::DVec3;
 
 use super::clip::MOST_CORNERS;
-use super::cores::{closest_on_segments, vertex_key};
+use super::cores::{closest_on_segments, rim_key, vertex_key};
 use super::cylinder::{Cylinder, RIM_POINTS};
 use super::points::Sink;
 use super::shapes::Shape;
@@ -187,26 +187,21 @@ fn outline(points: &mut Vec<(u32, DVec3, f64)>, n: DVec3) {
 fn cylinder_plane(cylinder: &Cylinder, pose: &Pose, origin: DVec3, n: DVec3, reach: f64, sink: &mut Sink) {
     let down = -pose.local_vector(n);
     let base = n.dot(pose.position - origin);
-    let mut push = |key: usize, v: DVec3, rim: bool| {
+    let mut push = |key: u32, v: DVec3| {
         let gap = base - down.dot(v);
         if gap <= reach {
             let on_body = pose.point(v);
-            sink.push((key as u32, 0), n, gap, on_body, on_body - n * gap);
-            if rim {
-                sink.is_rim();
-            }
+            sink.push((key, 0), n, gap, on_body, on_body - n * gap);
         }
     };
     if libm::hypot(down.x, down.y) < 0.1 {
-        let top = usize::from(down.z > 0.0);
-        // one that rolls round its rim has its lowest point go on under one name, that of a leaning one
+        let top = u32::from(down.z > 0.0);
         let lowest = Cylinder::farthest(down).map(|(k, _)| k);
         for (k, v) in cylinder.cap(down).into_iter().enumerate() {
-            let rim = lowest == Some(k);
-            push(if rim { 2 * RIM_POINTS + top } else { top * RIM_POINTS + k }, v, rim);
+            push(if lowest == Some(k) { rim_key(top) } else { vertex_key(top * RIM_POINTS as u32 + k as u32) }, v);
         }
     } else {
-        cylinder.wall(down).into_iter().enumerate().for_each(|(k, v)| push(2 * RIM_POINTS + k, v, true));
+        cylinder.wall(down).into_iter().zip(0..).for_each(|(v, end)| push(rim_key(end), v));
     }
 }
 

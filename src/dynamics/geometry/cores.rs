@@ -27,6 +27,11 @@ pub(super) const fn face_key(index: u32) -> u32 {
     2 << 30 | index
 }
 
+/// The lowest point of a cylinder's rim, −z or +z, as half of a feature key: one that rolls round its rim goes on under this name.
+pub(super) const fn rim_key(end: u32) -> u32 {
+    3 << 30 | end
+}
+
 /// Coordinates of a core in the frame of the kernel.
 #[derive(Debug, Default)]
 pub(super) struct Coordinates {

@@ -12,7 +12,7 @@ use glam::{DMat3, DVec3};
 
 use super::clip::Polygon;
 use super::convex::{SAME_DIRECTION, Tolerance};
-use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
+use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, rim_key, vertex_key};
 use super::points::Sink;
 use super::polyhedron::Polyhedron;
 use super::sat::steady;
@@ -266,13 +266,9 @@ fn feature<'a>(cylinder: &Cylinder, n: DVec3, coordinates: &'a mut Coordinates) 
 /// Reports the contact points of a cylinder (A) with a core (B) in the frame of the cylinder; `reach` includes the radius of the core.
 pub(super) fn contact(cylinder: &Cylinder, b: &Core, reach: f64, polygon: &mut Polygon, coordinates: &mut Coordinates, sink: &mut Sink) {
     let Some((n, separation)) = cylinder.best_axis(b, reach) else { return };
-    let rims = [0, 1].map(|end| vertex_key(end) ^ face_key(1));
     let mut report = |keys: (u32, u32), n: DVec3, distance: f64, on_a: DVec3| {
         if distance <= reach {
             sink.push(keys, -n, distance - b.radius, on_a, on_a + n * (distance - b.radius));
-            if rims.contains(&keys.0) {
-                sink.is_rim();
-            }
         }
     };
     let facing = b.normals.iter().enumerate().fold((SAME_DIRECTION, None), |best, (f, m)| {
@@ -293,12 +289,12 @@ pub(super) fn contact(cylinder: &Cylinder, b: &Core, reach: f64, polygon: &mut P
             polygon.corners.clear();
         }
         polygon.tidy(reach, tolerance.merge);
-        // one that rolls round its rim has its lowest point go on under one name, that of a leaning one
         let lowest = Cylinder::farthest(n).filter(|_| flat).map(|(k, _)| vertex_key(k as u32));
         for c in &polygon.corners {
             let key = match flat {
-                true if lowest == Some(c.incident) => rims[usize::from(n.z > 0.0)],
+                true if lowest == Some(c.incident) => rim_key(u32::from(n.z > 0.0)),
                 true => c.incident ^ side,
+                false if c.incident < edge_key(0) => rim_key(c.incident),
                 false => c.incident ^ face_key(1),
             };
             report((key, c.reference), n, c.gap, c.point);

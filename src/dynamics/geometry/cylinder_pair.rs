@@ -19,7 +19,7 @@ use glam::{DMat3, DVec2, DVec3};
 
 use super::clip::{Corner, Polygon};
 use super::convex::SAME_DIRECTION;
-use super::cores::{closest_on_segments, edge_key, face_key, vertex_key};
+use super::cores::{closest_on_segments, edge_key, face_key, rim_key, vertex_key};
 use super::cylinder::{Cylinder, LEANING, RIM_POINTS, chord};
 use super::points::Sink;
 use crate::algebra::spatial::tangents;
@@ -335,14 +335,18 @@ pub(super) fn contact(
         return;
     }
     // A rim is involved: its lowest point leads, the other body follows along n.
-    let key = |z: f64| if flat(z) { cap1 } else { vertex_key(u32::from(z > 0.0)) };
+    let key = |z: f64, other: f64| match u32::from(z > 0.0) {
+        end if flat(z) => face_key(end),
+        end if flat(other) => rim_key(end),
+        end => vertex_key(end),
+    };
     let on_one = if flat(n.z) || upright(n.z) {
         let p = wall2[usize::from(m.z < 0.0)];
         p - n * separation
     } else {
         wall1[usize::from(n.z > 0.0)]
     };
-    report((key(n.z), key(-m.z)), n, separation, on_one);
+    report((key(n.z, m.z), key(-m.z, n.z)), n, separation, on_one);
 }
 
 /// Newton steps to where two rims cross.
@@ -358,11 +362,17 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     let m = pair.seen_by_two(n);
     polygon.corners.clear();
     let on_second = pair.two.cap(-m).map(|p| pair.out_of_two(p));
+    let (cap1, cap2) = (face_key(u32::from(n.z > 0.0)), face_key(u32::from(m.z < 0.0)));
+    // of the corners of a cap, the rim point that it leans towards
+    let name = |towards: DVec3, k: usize| match Cylinder::farthest(towards) {
+        Some((lowest, _)) if lowest == k => rim_key(u32::from(towards.z > 0.0)),
+        _ => vertex_key(k as u32),
+    };
     let inside_one = |p: DVec3| libm::hypot(p.x, p.y) <= pair.one.radius * (1.0 + 1e-10);
     let within_second = on_second.iter().filter(|p| inside_one(**p)).count();
     for (k, p) in on_second.into_iter().enumerate() {
         if inside_one(p) {
-            polygon.corners.push(Corner::new(p, height(p), face_key(0), vertex_key(k as u32)));
+            polygon.corners.push(Corner::new(p, height(p), cap1, name(-m, k)));
         }
     }
     // along n onto the plane of the second cap
@@ -372,11 +382,12 @@ fn caps(pair: &Pair, n: DVec3, polygon: &mut Polygon) {
     if within_second < RIM_POINTS {
         // the rim point that the second leans towards takes part
         let lean = DVec3::new(normal.x, normal.y, 0.0) * (n.z / normal.z);
-        for (k, p) in pair.one.cap(lean + DVec3::Z * n.z).into_iter().enumerate() {
+        let lean = lean + DVec3::Z * n.z;
+        for (k, p) in pair.one.cap(lean).into_iter().enumerate() {
             let p = drop(p);
             let local = pair.point_seen_by_two(p);
             if libm::hypot(local.x, local.y) <= pair.two.radius * (1.0 + 1e-10) {
-                polygon.corners.push(Corner::new(p, height(p), vertex_key(k as u32), face_key(0)));
+                polygon.corners.push(Corner::new(p, height(p), name(lean, k), cap2));
             }
         }
         for (k, p) in crossings(pair.one.radius, pair.two.radius, origin).into_iter().flatten().enumerate() {

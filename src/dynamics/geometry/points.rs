@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use super::cores::Core;
+use super::cores::{Core, rim_key};
 
 /// One point of contact, or near contact, between two bodies.
 ///
@@ -67,19 +67,13 @@ impl Sink<'_> {
             None => (normal, on_a, on_b),
             Some((r, t)) => (*r * normal, *r * on_a + *t, *r * on_b + *t),
         };
+        let rim = key_a.max(key_b) >= rim_key(0);
         let (key_a, key_b) = (u64::from(key_a ^ self.parts.0), u64::from(key_b ^ self.parts.1));
         self.out.push(if self.exchanged {
-            ContactPoint { feature: key_b << 32 | key_a, normal: -normal, gap, point1: on_b, point2: on_a, corner: 1.0, rim: false }
+            ContactPoint { feature: key_b << 32 | key_a, normal: -normal, gap, point1: on_b, point2: on_a, corner: 1.0, rim }
         } else {
-            ContactPoint { feature: key_a << 32 | key_b, normal, gap, point1: on_a, point2: on_b, corner: 1.0, rim: false }
+            ContactPoint { feature: key_a << 32 | key_b, normal, gap, point1: on_a, point2: on_b, corner: 1.0, rim }
         });
-    }
-
-    /// The last point is that of a rim.
-    pub(super) fn is_rim(&mut self) {
-        if let Some(last) = self.out.last_mut() {
-            last.rim = true;
-        }
     }
 
     /// A point of two cores with `n` from A to B and the distance of the cores; adds their rounding.

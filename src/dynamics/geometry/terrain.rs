@@ -9,8 +9,8 @@ use parry3d::bounding_volume::Aabb;
 
 use super::clip::Polygon;
 use super::convex::{ConvexScratch, SAME_DIRECTION, Tolerance};
-use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, vertex_key};
-use super::cylinder::Cylinder;
+use super::cores::{Coordinates, Core, closest_on_segments, edge_key, face_key, rim_key, vertex_key};
+use super::cylinder::{Cylinder, RIM_POINTS};
 use super::points::Sink;
 use super::sat::{self, Axes};
 use super::trimesh::{Beyond, TriangleMesh};
@@ -85,15 +85,20 @@ pub(super) fn contact(
         if normal.dot(centre - corners[0]) < 0.0 {
             continue;
         }
-        let core = match &mut partner {
-            Partner::Core(core) => *core,
+        let (core, lowest) = match &mut partner {
+            Partner::Core(core) => (*core, None),
             Partner::Cylinder { cylinder, rotation, position, coordinates } => {
-                coordinates.place_cylinder(cylinder, rotation, *position, -normal)
+                let lowest = Cylinder::farthest(rotation.transpose() * -normal).map(|(k, _)| k as u32);
+                (coordinates.place_cylinder(cylinder, rotation, *position, -normal), lowest)
             }
         };
         radius = core.radius;
         let one = Triangle { core: triangle.place_triangle(corners, normal), beyond: &mesh.beyond[t as usize] };
+        let before = found.len();
         one.meet(&core, reach, (mesh.region[t as usize], t), convex, found);
+        for p in found[before..].iter_mut().filter(|p| p.flat && lowest == Some(p.keys.0 % RIM_POINTS as u32)) {
+            p.keys.0 = rim_key(p.keys.0 / RIM_POINTS as u32);
+        }
     }
     let size = 0.5 * (high - low).max_element();
     let deep = DEEP * size;
@@ -103,7 +108,8 @@ pub(super) fn contact(
     }
     thin_out(found, size, outline, order);
     for p in found.iter() {
-        let key = p.keys.1 ^ p.triangle.wrapping_add(1).wrapping_mul(0x85EB_CA6B);
+        // of any triangle, and below the names of rims
+        let key = (p.keys.1 ^ p.triangle.wrapping_add(1).wrapping_mul(0x85EB_CA6B)) & !face_key(0);
         let on_core = p.on_core - p.normal * radius;
         let gap = p.gap - radius;
         sink.push((p.keys.0, if p.flat { p.region } else { key }), p.normal, gap, on_core, on_core - p.normal * gap);
