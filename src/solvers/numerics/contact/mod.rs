@@ -180,7 +180,22 @@ impl LocalOperator {
         (self.s_det_inv > 0.0).then(|| DVec3::new(x, y, z))
     }
 
-    /// The same where it does not stick, or where sticking is not defined; out of line, as most contacts of a step stick.
+    /// The least reaction that holds a contact whose tangents move in one direction at most, as those of bodies that stay in a plane do, unless it
+    /// slips in the other.
+    fn hold(&self, q: DVec3, c: [f64; 2]) -> Option<DVec3> {
+        let [s1, s12, s2] = self.s;
+        let column = if s1 >= s2 { [s1, s12] } else { [s12, s2] };
+        let size = (column[0] * column[0] + column[1] * column[1]).sqrt();
+        let e = if size > 0.0 { column.map(|x| x / size) } else { [0.0; 2] };
+        let along = c[0] * e[0] + c[1] * e[1];
+        let aside = [c[0] - along * e[0], c[1] - along * e[1]];
+        let t = if along == 0.0 { 0.0 } else { -along / (s1 + s2) };
+        let r = DVec3::new(-(q.x + (self.nt[0] * e[0] + self.nt[1] * e[1]) * t) * self.nn_inv, e[0] * t, e[1] * t);
+        let still = aside[0] * aside[0] + aside[1] * aside[1] <= 1e-24 * (q.length_squared() + self.apply(r).length_squared());
+        (self.s_det_inv == 0.0 && still).then_some(r)
+    }
+
+    /// The reaction where it does not stick, or where sticking is not defined; out of line, as most contacts of a step stick.
     #[inline(never)]
     fn slip(&self, push: f64, c: [f64; 2], mu: f64, guess: DVec3) -> DVec3 {
         let nt = self.nt.map(|x| x * self.nn_inv);
@@ -235,7 +250,8 @@ impl LocalOperator {
         }
         let cone = |d: [f64; 2]| DVec3::new(1.0, mu * d[0], mu * d[1]);
         let mut d = if slide > 0.0 { [-q.y / slide, -q.z / slide] } else { [1.0, 0.0] };
-        if let Some(r) = self.stick(q, self.tangential(q)) {
+        let c = self.tangential(q);
+        if let Some(r) = self.stick(q, c).or_else(|| self.hold(q, c)) {
             let DVec3 { x, y, z } = r;
             let t = (y * y + z * z).sqrt();
             if t <= mu * x {

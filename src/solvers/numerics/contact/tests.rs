@@ -268,6 +268,12 @@ fn a_contact_that_can_move_in_one_tangential_direction_sticks_and_slips() {
             } else {
                 assert!(slip.abs() < 1e-12 && t.abs() <= 0.5 * r.x, "{r} {u}");
             }
+            // the convex law: it holds where friction can, and lifts where it slips
+            let r = w.solve_convex(q, 0.5);
+            let u = q + w.apply(r);
+            let mut projected = r - u;
+            project_coulomb(0.5, &mut projected);
+            assert!((projected - r).length() < 1e-12 && (along(u.y, u.z).abs() < 1e-12) == (speed.abs() < 1.0), "{r} {u}");
         }
     }
 }
