@@ -13,7 +13,7 @@
 //!
 //! | solver | idea | claims |
 //! |-|-|-|
-//! | [`Auto`] | last basis, principal pivoting, Lemke, proof, Newton, interior point, enumeration | everything |
+//! | [`Auto`] | last basis, principal pivoting, blocks in succession, Lemke, proof, Newton, interior point, enumeration | everything |
 //! | [`Lemke`] | complementary path of `M z + q + t d` | P0, copositive-plus, most others |
 //! | [`Murty`] | principal pivoting | P-matrices |
 //! | [`Newton`] | semismooth, minimum or Fischer–Burmeister | regular solutions |
@@ -32,6 +32,7 @@ mod interior;
 mod lemke;
 mod murty;
 mod newton;
+mod succession;
 mod sweep;
 mod tableau;
 mod verdict;
