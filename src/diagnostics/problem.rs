@@ -186,7 +186,9 @@ fn nonzeros(values: &[f64]) -> usize {
 }
 
 fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    // no square leaves the range of numbers, and that of nothing is +0
+    let largest = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 { 0.0 } else { largest * x.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt() }
 }
 
 fn asymmetry(a: &[f64], n: usize) -> f64 {
@@ -212,5 +214,12 @@ mod tests {
         assert_eq!((facts.mu, facts.mu_r, facts.q_norm), (Some([0.1, 0.5]), None, 5.0));
         assert!((facts.condition.expect("small") - 3.0).abs() < 1e-12);
         assert_eq!((facts.nonzeros, facts.asymmetry), (10, Some(0.0)));
+    }
+
+    #[test]
+    fn the_size_of_q_is_a_number_however_large_or_small_q_is() {
+        for (q, expected) in [(vec![], 0.0), (vec![3e200, 4e200], 5e200), (vec![3e-200, -4e-200], 5e-200)] {
+            assert_eq!(format!("{:.3e}", norm(&q)), format!("{expected:.3e}"));
+        }
     }
 }

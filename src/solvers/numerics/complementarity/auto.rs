@@ -1,8 +1,8 @@
 //! The strategy that needs no options.
 //!
 //! ```text
-//! last bases → basis of the guess (principal pivoting) → a short path of Lemke's → proof of infeasibility → Lemke → Newton
-//!            → interior point → Lemke again, proximal → enumeration where small
+//! last bases → basis of the guess (principal pivoting) → blocks in succession → a short path of Lemke's → proof of infeasibility
+//!            → Lemke → Newton → interior point → Lemke again, proximal → enumeration where small
 //! ```
 //!
 //! Each stage starts from the best point so far and ends the search when it meets the tolerance. The status says why it ended:
@@ -15,6 +15,7 @@
 //! - Fails: what every stage fails on: large indefinite problems whose path ends on a ray (`Stalled`).
 
 use super::form::Form;
+use super::succession::Succession;
 use super::{
     ComplementaritySolver, Enumeration, Feasibility, InteriorPoint, Lemke, Murty, Newton, Outcome, Progress, Scratch, Status, Watch, face,
     feasibility, solved, verdict, vertices,
@@ -68,8 +69,9 @@ impl ComplementaritySolver for Auto {
         let mut stopped = false;
         // most paths are as short; a proof costs less than a long one
         let short = 2 * (SHORT_PATH * form.order() + 100);
-        let stages: [&dyn ComplementaritySolver; 7] = [
+        let stages: [&dyn ComplementaritySolver; 8] = [
             &Murty { tolerance: exact, max_iterations: 30, ..Murty::default() },
+            &Succession { tolerance, max_bases: self.max_bases },
             &Lemke { tolerance, coverings: 1, max_pivots: short, proximal_steps: 0 },
             &Lemke { tolerance, coverings: 2, proximal_steps: 0, ..Lemke::default() },
             &Newton { tolerance, ..Newton::default() },
@@ -112,7 +114,7 @@ impl ComplementaritySolver for Auto {
                 stopped |= !watch(Progress { iteration: total.iterations, ..progress });
                 !stopped
             };
-            if k == 1 && form.order() <= LARGEST_PROGRAMME {
+            if k == 2 && form.order() <= LARGEST_PROGRAMME {
                 let decided = scratch.decided.insert(feasibility(form, &mut go_on));
                 if matches!(decided, Feasibility::Impossible(_)) {
                     total.status = Status::Inconsistent;

@@ -45,8 +45,10 @@ pub(in crate::numerics) fn feasibility(form: &Form, watch: &mut Watch) -> Feasib
 
 /// Share of the largest multiplier, each in the size of its row, below which one counts as zero.
 const ROUNDING: f64 = 1e-13;
-/// Share of its terms below which a slope counts as zero.
-const SLOPE: f64 = 1e-11;
+/// Share of its terms below which a slope counts as zero, of multipliers as they are found, and of those that a proof stands on: at 1e-11 1 kg
+/// below 1e11 kg is a contradiction.
+const NEAR: f64 = 1e-11;
+const SLOPE: f64 = 1e-13;
 /// Size of z, in units of the data, up to which a proof excludes solutions in spite of the rounding in its slopes.
 const REACH: f64 = 1e7;
 
@@ -315,8 +317,20 @@ impl Inequalities<'_> {
         &self.m[r * columns..(r + 1) * columns]
     }
 
-    /// The proof that these multipliers make, if they do.
-    pub(in crate::numerics) fn check(&self, mut y: Vec<f64>) -> Option<Infeasibility> {
+    /// The proof that these multipliers make, or those beside them whose slopes vanish to rounding, if they do.
+    pub(in crate::numerics) fn check(&self, y: Vec<f64>) -> Option<Infeasibility> {
+        let mut multipliers = self.normalised(y)?;
+        self.proves(&multipliers, NEAR)?;
+        let mut value = self.proves(&multipliers, SLOPE);
+        if value.is_none() {
+            multipliers = self.normalised(self.refined(multipliers))?;
+            value = self.proves(&multipliers, SLOPE);
+        }
+        value.map(|value| Infeasibility { multipliers, value })
+    }
+
+    /// The multipliers in the signs asked for, the largest 1, without what rounding left of zeros.
+    fn normalised(&self, mut y: Vec<f64>) -> Option<Vec<f64>> {
         let largest = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
         if !largest.is_finite() || largest == 0.0 {
             return None;
@@ -344,25 +358,52 @@ impl Inequalities<'_> {
             return None;
         }
         y.iter_mut().for_each(|y| *y /= largest);
-        let mut value = dot(&y, self.q);
+        Some(y)
+    }
+
+    /// `yᵀ M` in column j, the sum of its terms' sizes, and the bound that z meets along it.
+    fn slope(&self, y: &[f64], j: usize) -> (f64, f64, f64) {
+        let column = |r: usize| self.m[r * self.lower.len() + j];
+        let slope: f64 = (0..y.len()).map(|r| y[r] * column(r)).sum();
+        let scale: f64 = (0..y.len()).map(|r| (y[r] * column(r)).abs()).sum();
+        (slope, scale, if slope > 0.0 { self.upper[j] } else { self.lower[j] })
+    }
+
+    /// `max yᵀ(M z + q)` over the box, where it is below 0 and slopes of such a share of their terms are none.
+    fn proves(&self, y: &[f64], none: f64) -> Option<f64> {
+        let mut value = dot(y, self.q);
         let mut size: f64 = y.iter().zip(self.q).map(|(y, q)| (y * q).abs()).sum();
         let mut steepest = 0.0f64;
         for j in 0..self.lower.len() {
-            let column = |r: usize| self.m[r * self.lower.len() + j];
-            let slope: f64 = (0..y.len()).map(|r| y[r] * column(r)).sum();
-            let scale: f64 = (0..y.len()).map(|r| (y[r] * column(r)).abs()).sum();
-            let bound = if slope > 0.0 { self.upper[j] } else { self.lower[j] };
+            let (slope, scale, bound) = self.slope(y, j);
             if bound.is_finite() {
                 value += slope * bound;
                 size += (slope * bound).abs();
-            } else if slope.abs() > SLOPE * scale {
+            } else if slope.abs() > none * scale {
                 return None;
             } else if slope != 0.0 {
                 steepest = steepest.max(slope.abs() / scale);
             }
         }
         // what is left of the slopes must not matter for any z within REACH of the scale of the data
-        (value < -1e-9 * size && value < -REACH * steepest * size).then_some(Infeasibility { multipliers: y, value })
+        (value < -1e-9 * size && value < -REACH * steepest * size).then_some(value)
+    }
+
+    /// The multipliers corrected for the slopes that are to vanish, each by a share of itself.
+    fn refined(&self, mut y: Vec<f64>) -> Vec<f64> {
+        let members: Vec<usize> = (0..y.len()).filter(|&r| y[r] != 0.0).collect();
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for j in 0..self.lower.len() {
+            let (slope, scale, bound) = self.slope(&y, j);
+            if scale > 0.0 && (bound.is_infinite() || slope.abs() <= NEAR * scale) {
+                a.extend(members.iter().map(|&r| y[r] * self.row(r)[j] / scale));
+                b.push(-slope / scale);
+            }
+        }
+        let mut shares = vec![0.0; members.len()];
+        least_squares(&mut a, &mut b, &mut shares);
+        members.iter().zip(&shares).for_each(|(&r, share)| y[r] += share * y[r]);
+        y
     }
 }
 
@@ -396,5 +437,38 @@ pub(super) fn face(form: &Form, states: &[State], signs: &mut Vec<Sign>, lower: 
             State::Upper => lower[i] = form.upper[i],
             State::Basic => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::matrix::Matrix;
+    use crate::numerics::Status;
+    use crate::numerics::lcp::Lcp;
+    use crate::numerics::solvers::{Problem, Settings};
+
+    #[test]
+    fn a_small_body_under_a_huge_one_is_no_contradiction() {
+        // 1 kg below 1e12 kg: M is positive definite, and every digit of it is exact or meant
+        let p = Lcp { m: Matrix::dense(2, 2, vec![1.0, -1.0, -1.0, 1.0 + 1e-12]), q: vec![-0.01, 0.0] };
+        assert_eq!(Problem::from(p.clone()).infeasibility(), None);
+        let answer = p.solve(&Settings::default()).expect("legal");
+        // rounding leaves more of it than the tolerance
+        assert_ne!(answer.report.status, Status::Inconsistent, "{answer:?}");
+        // what is singular to rounding has a proof
+        let p = Lcp { m: Matrix::dense(2, 2, vec![1.0, -1.0, -1.0, 1.0 + 1e-15]), q: vec![-0.01, 0.0] };
+        assert!(Problem::from(p).infeasibility().is_some());
+    }
+
+    #[test]
+    fn multipliers_that_are_nearly_a_proof_become_one() {
+        let m = [1.0, -1.0, 0.0, -1.0, 2.0, -1.0, 0.0, -1.0, 1.0];
+        let (lower, upper, signs) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3], [Sign::Zero; 3]);
+        let system = Inequalities { m: &m, q: &[-1.0, 0.0, 0.0], lower: &lower, upper: &upper, signs: &signs };
+        let proof = system.check(vec![1.0, 1.0 + 3e-12, 1.0 - 2e-12]).expect("a proof");
+        let error = |a: f64, b: f64| (a - b).abs();
+        assert!(error(proof.multipliers[0], proof.multipliers[1]) < 1e-15 && error(proof.multipliers[1], proof.multipliers[2]) < 1e-15);
+        assert_eq!(system.check(vec![1.0, 1.0 + 3e-9, 1.0]), None);
     }
 }

@@ -14,8 +14,11 @@
 //! since the unit of a neighbour may be another for all that: its demand counts as far as it reaches this row. Rows without q that no
 //! demand reaches, neither straight away nor through the rows of others, have z = 0 and no unit of their own: their z counts by what
 //! it does to others, so s_i is not lowered. What is left by rounding in the row's own product is no misfit while it is small beside q.
+//! Where it is not, and z follows from the rows one after the other (triangular rows of positive diagonal), s_i is the size of the terms of w: such a z
+//! may grow along its rows as far as it will, it is the only one.
 
 use super::form::{Form, Scaling};
+use super::succession::determined;
 use crate::numerics::acceptance::{self, demand, velocity_scales};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::residual::Residual;
@@ -144,6 +147,7 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
     let asked: Vec<f64> =
         (0..n).map(|i| (demand(sets[i], &q[i..=i]) / weights[i]).min((unit.upper[i] - origin[i]).max(origin[i] - unit.lower[i]))).collect();
     let reached = LazyCell::new(|| reached(unit, &asked));
+    let determined = LazyCell::new(|| determined(unit));
     // beside the largest q this is nothing in any unit, and so small that the squares in `rel` no longer see it
     let nothing = NOTHING * largest(&q);
     let mut worst = 0.0f64;
@@ -166,6 +170,8 @@ fn misfit(unit: &Form, z: &[f64]) -> f64 {
             return f64::INFINITY;
         }
         let rounding = 4.0 * f64::EPSILON * n as f64 * size;
+        // the only z there is has not run away
+        let scale = if rounding > EXCUSED * scale && determined[i] { size } else { scale };
         // where rounding alone is larger than what it may excuse, w says nothing
         let missed = if rounding > EXCUSED * scale { missed.max(rounding) } else { missed };
         if missed > rounding.min(EXCUSED * scale).max(nothing) && scale > 0.0 {

@@ -13,7 +13,7 @@ use super::form::Form;
 /// Unknowns up to which it is done: 12 870 systems.
 pub(super) const LARGEST: usize = 8;
 /// Pivots of a balanced matrix that are zero for sure, and those that are not for sure.
-const PIVOT: (f64, f64) = (1e-11, 1e-6);
+const PIVOT: (f64, f64) = (1e-13, 1e-6);
 /// Misses of a sign, relative to what it is made of, that may be rounding.
 const SIGN: f64 = 1e-7;
 
