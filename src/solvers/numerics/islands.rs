@@ -21,16 +21,10 @@ pub(super) struct Island {
     pub(super) blocks: Vec<u32>,
 }
 
-/// The islands of a problem.
-pub(super) fn islands(p: &MixedProblem) -> Islands {
-    let rigid = p.rigid.len();
-    let mut sets = DisjointSets::new(rigid + p.general.len());
-    let node = |system: System| match system {
-        System::Fixed => None,
-        System::Rigid(i) => Some(i),
-        System::General(i) => Some(rigid as u32 + i),
-    };
-    let body = |i: u32| (i != IMMOBILE).then_some(i);
+/// Rigid bodies, then general systems, joined by what acts between them.
+fn joined(p: &MixedProblem) -> DisjointSets {
+    let mut sets = DisjointSets::new(p.rigid.len() + p.general.len());
+    let node = |system: System| node(p, system);
     let mut join = |a: Option<u32>, b: Option<u32>| {
         if let (Some(a), Some(b)) = (a, b) {
             sets.join(a, b);
@@ -42,6 +36,36 @@ pub(super) fn islands(p: &MixedProblem) -> Islands {
         join(one, two);
         join(one.or(two), compliance);
     }
+    sets
+}
+
+fn node(p: &MixedProblem, system: System) -> Option<u32> {
+    match system {
+        System::Fixed => None,
+        System::Rigid(i) => Some(i),
+        System::General(i) => Some(p.rigid.len() as u32 + i),
+    }
+}
+
+fn body(i: u32) -> Option<u32> {
+    (i != IMMOBILE).then_some(i)
+}
+
+/// Sum over the islands of a problem of the square of how many systems each has; compliances hang on a block alone and do not count.
+pub(super) fn squares(p: &MixedProblem) -> f64 {
+    let mut sets = joined(p);
+    let mut counts = vec![true; sets.len()];
+    p.blocks.iter().filter_map(|b| node(p, b.systems[2])).for_each(|k| counts[k as usize] = false);
+    let mut sizes = vec![0.0f64; sets.len()];
+    counts.iter().zip(0..).filter(|(counts, _)| **counts).for_each(|(_, k)| sizes[sets.root(k) as usize] += 1.0);
+    sizes.iter().map(|n| n * n).sum()
+}
+
+/// The islands of a problem.
+pub(super) fn islands(p: &MixedProblem) -> Islands {
+    let rigid = p.rigid.len();
+    let mut sets = joined(p);
+    let node = |system: System| node(p, system);
     let mut island_of = vec![u32::MAX; sets.len()];
     let mut found: Vec<Island> = Vec::new();
     let mut place = |found: &mut Vec<Island>, a: Option<u32>, b: Option<u32>| {

@@ -11,7 +11,7 @@
 
 use super::central;
 use super::feasibility::{Give, overasks, trades};
-use super::islands::islands;
+use super::islands::{islands, squares};
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
@@ -126,13 +126,16 @@ const FEW: f64 = 0.1;
 /// Part of the work on what is asked from which on a contact is to ask for less.
 const MUCH: f64 = 1e-2;
 
-/// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
-/// a block alone and fill in nothing.
+/// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of three-dimensional piles of n bodies, 36 n² entries each. Compliances
+/// hang on a block alone and fill in nothing.
 fn newton_cost(p: &MixedProblem) -> f64 {
     let compliances = p.blocks.iter().filter(|b| b.systems[2] != System::Fixed).count();
     let bodies = (p.rigid.len() + p.general.len().saturating_sub(compliances)) as f64;
     let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
-    5.0 + 0.7 * bodies * bodies / rows
+    let cost = |squares: f64| 5.0 + 0.7 * squares / rows;
+    let one_pile = cost(bodies * bodies);
+    // bodies that share no contact fill in nothing together: one hard mechanism among thousands of balls that lie apart is cheap
+    if one_pile <= CHEAP { one_pile } else { cost(squares(p)) }
 }
 
 /// How many sweeps of this problem take as long as one of general contacts.
@@ -592,6 +595,19 @@ fn worse(a: Status, b: Status) -> Status {
 mod tests {
     use super::*;
     use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass};
+
+    #[test]
+    fn a_factorisation_of_bodies_that_lie_apart_is_cheap_and_one_of_a_pile_is_dear() {
+        let mut p = MixedProblem::default();
+        let contact = |body1, body2| Contact { normal: DVec3::Z, tangent: DVec3::X, body1, body2, ..Contact::default() };
+        for i in 0..1000 {
+            p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: [2.5, 2.5, 2.5, 0.0, 0.0, 0.0] });
+            p.contacts.push(contact(i, IMMOBILE));
+        }
+        assert!((newton_cost(&p) - 5.7).abs() < 1e-12);
+        (1..1000).for_each(|i| p.contacts.push(contact(i, i - 1)));
+        assert!((newton_cost(&p) - (5.0 + 0.7 * 1e6 / 1999.0)).abs() < 1e-9);
+    }
 
     #[test]
     fn sweeps_of_balls_with_a_few_others_among_them_are_cheap_and_those_of_many_others_are_not() {
