@@ -624,7 +624,9 @@ fn loads_far_from_their_body_and_supports_that_move_after_the_end_are_told() {
     let ground = block("ground", "[1, 1, 1]", "[0, 0, -0.5]");
     let moved = |start: f64| {
         let stone = block("b", "[0.2, 0.2, 0.2]", "[0, 0, 0.1]");
-        format!("{ground}motion = \"static\"\n{stone}[[support]]\nbodies = [\"ground\"]\ndisplacement = [0, 0, \"-1 cm\"]\nstart = {start}\n")
+        format!(
+            "{ground}motion = \"static\"\n{stone}[[support]]\nbodies = [\"ground\"]\ndisplacement = [0, 0, \"-1 cm\"]\nstart = {start}\n"
+        )
     };
     only(&moved(1.5), Severity::Hint, Some("ground"), "begins to move at 1.5 s, and the run ends at 1 s", "last longer");
     assert_eq!(all(&moved(0.5)), []);
