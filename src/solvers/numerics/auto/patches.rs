@@ -138,7 +138,7 @@ impl Auto {
         let Some((mut q, mut own)) = islands.extract_under(part, p, answer, &free) else { return 0 };
         let before = residual(&q, &own, &own.velocities).error();
         let work = work.inner.get_or_insert_default();
-        (work.memory, work.light) = (Memory::default(), 1.0);
+        (work.memory, work.light, work.cost) = (Memory::default(), 1.0, Default::default());
         let auto = Self { tolerance: WITHIN * self.tolerance, ..*self };
         let sweeps = GaussSeidel { turns: true, follow: false, foresight: 0, ..auto.sweeps(&q, SWEEPS, work) };
         let mut report = sweeps.solve(&q, &mut own, &mut work.sweep);
