@@ -110,7 +110,10 @@ fn told(count: usize, end: f64, every: f64, largest: Option<(&str, f64)>) -> Str
     let mean = end / (count.max(2) - 1) as f64;
     let (apart, why) = if mean > 1.5 * every { (mean, ", as steps are longer than --every") } else { (every, "") };
     let largest = largest.map_or(String::new(), |(name, top)| format!(", largest {name}: {}", digits(top)));
-    format!("{count} frames, {} s apart{why}{largest}", digits(apart))
+    match count {
+        1 => format!("1 frame{largest}"),
+        _ => format!("{count} frames, {} s apart{why}{largest}", digits(apart)),
+    }
 }
 
 pub(super) fn film(arguments: &Arguments) -> Result<u8, Failure> {
@@ -145,7 +148,7 @@ mod tests {
     fn frames_are_as_far_apart_as_steps_allow_and_small_values_are_told() {
         assert_eq!(told(6, 0.21, 0.04, None), "6 frames, 0.04 s apart");
         assert_eq!(told(21, 20.0, 0.05, None), "21 frames, 1 s apart, as steps are longer than --every");
-        assert_eq!(told(1, 0.01, 0.04, Some(("neighbours", 0.0))), "1 frames, 0.04 s apart, largest neighbours: 0");
+        assert_eq!(told(1, 0.01, 0.04, Some(("neighbours", 0.0))), "1 frame, largest neighbours: 0");
         assert_eq!(told(3, 4e-5, 2e-5, Some(("speed (m/s)", 2e-5))), "3 frames, 2.00e-5 s apart, largest speed (m/s): 2.00e-5");
     }
 }

@@ -175,7 +175,8 @@ fn time_text(forecast: &Forecast, more_to_come: bool) -> String {
 
 fn disk_text(disk: &DiskForecast) -> String {
     let frame = disk.frame_bytes_assumed.max(disk.frame_bytes);
-    format!("{} to write: {} frames of {}, {} of tables", size(disk.bytes), disk.frames, size(frame), size(disk.table_bytes))
+    let frames = if disk.frames == 1 { "frame" } else { "frames" };
+    format!("{} to write: {} {frames} of {}, {} of tables", size(disk.bytes), disk.frames, size(frame), size(disk.table_bytes))
 }
 
 fn warning(disk: &DiskForecast, directory: &str) -> Option<String> {

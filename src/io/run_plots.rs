@@ -172,6 +172,9 @@ pub const WORDS: [&str; 5] = ["energy", "residual", "forces", "rose", "chains"];
 /// # Errors
 /// The directory cannot be listed.
 pub fn tables(directory: &Path) -> Result<Vec<String>, OutputError> {
+    if !directory.exists() {
+        return Err(OutputError::data(directory, "there is no such folder; name one that `drystone run --out` has written"));
+    }
     let files = std::fs::read_dir(directory).map_err(OutputError::file(directory, "listed"))?;
     let name = |path: PathBuf| (path.extension()? == "csv").then(|| Some(path.file_stem()?.to_str()?.to_owned()))?;
     let mut found: Vec<String> = files.filter_map(|file| name(file.ok()?.path())).collect();

@@ -379,6 +379,11 @@ fn a_cell_that_is_too_small_is_a_fault_beside_another_one_of_the_same_body() {
     .unwrap();
     let flat = text(&output(&["check", path.to_str().unwrap()]).stdout);
     assert_eq!(flat.matches("span no volume").count(), 1, "{flat}");
+    // that of a file names it, once
+    std::fs::write(path.with_file_name("flat.obj"), "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n").unwrap();
+    std::fs::write(&path, "[time]\nstep = 1e-3\nend = 0.02\n[[bodies]]\nshape = { kind = \"hull\", file = \"flat.obj\" }\n").unwrap();
+    let flat = text(&output(&["check", path.to_str().unwrap()]).stderr);
+    assert!(flat.contains("flat.obj: 4 points span no volume") && flat.matches("span no volume").count() == 1, "{flat}");
 }
 
 #[test]

@@ -141,6 +141,12 @@ fn plots_are_svg_or_png_as_their_names_end() {
     assert!(std::fs::read_to_string(file("m.svg")).unwrap().contains("velocity_x (m/s)"));
     let run = plot(&["drop"], "d.jpg");
     assert!(run.status.code() == Some(2) && text(&run.stderr).contains("SVG or PNG"), "{}", text(&run.stderr));
+    let run = output(&["plot", "no_such_run", "energy"]);
+    assert!(
+        run.status.code() == Some(3) && text(&run.stderr).contains("no_such_run: there is no such folder; name one"),
+        "{}",
+        text(&run.stderr)
+    );
     let run = plot(&["chains", "--slice", "y=3..1"], "c.svg");
     assert!(run.status.code() == Some(2) && text(&run.stderr).contains("rising"), "{}", text(&run.stderr));
 }

@@ -20,6 +20,7 @@ use glam::DVec3;
 
 use crate::algebra::spatial::Pose;
 use crate::geometry::{Shape, ShapeError};
+use crate::io::scene::applied::AppliedLoad;
 use crate::io::scene::model::{Body, Scene};
 
 /// Part of a body with corners that attraction may move it by in a step, and of a ball: it has one point alone.
@@ -235,6 +236,7 @@ impl Bodies<'_> {
             }
         }
         self.say_some(found);
+        self.far_loads();
         self.say_all(Severity::Hint, large);
         self.say_all(Severity::Hint, far);
         self.odd_sizes();
@@ -257,6 +259,20 @@ impl Bodies<'_> {
             let message = format!("the coefficient of friction is {}", self.scene.default_law.mu);
             self.say(Severity::Hint, None, message, "if this is the angle of friction, write its tangent");
         }
+    }
+
+    /// Loads at points farther from their body than it is large: in other axes than those of the world, or in another unit.
+    fn far_loads(&mut self) {
+        let far = |load: &AppliedLoad| {
+            let (at, shape, pose) = (load.at?, self.shapes[load.body].as_ref()?, &self.scene.bodies[load.body].pose);
+            let (low, high) = shape.aabb(pose);
+            let away = at.distance(at.clamp(low, high));
+            let message = format!("its load acts at a point {} m away from it", Short(away));
+            let cure = "write `at` in m and in axes of the world, where the body starts; an arm may be meant as well";
+            (away > low.distance(high)).then(|| (load.body, message, cure.to_owned()))
+        };
+        let found = self.scene.loads.iter().filter_map(far).collect();
+        self.say_all(Severity::Hint, found);
     }
 
     /// Bodies a hundred or a thousand times as large or small as most others of the same form: in another unit.

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::{Bodies, Severity, Short, Way};
 use crate::geometry::{BroadPhase, ContactPoint, Crowd, Images, Placed, Scratch, Shape, contact_points};
-use crate::io::scene::model::{Body, Motion, ShapeSpec};
+use crate::io::scene::model::{Body, Drive, Motion, ShapeSpec};
 use crate::model::joint::TieRelation;
 
 /// Overlap (parts of the smaller length) that counts; of convex parts of a mesh, which follow it only so far.
@@ -176,6 +176,13 @@ impl Bodies<'_> {
             let begins = load.times.iter().zip(&load.factors).position(|(_, f)| *f != 0.0).map(|k| load.times[k.saturating_sub(1)]);
             if let Some(begins) = begins.filter(|&t| t >= end) {
                 found.push((load.body, format!("its load begins at {begins} s, and the run ends at {end} s"), cure.clone()));
+            }
+        }
+        for (i, body) in self.scene.bodies.iter().enumerate() {
+            let Motion::Kinematic(Drive::Table { times, linear, angular }) = &body.motion else { continue };
+            let moves = linear.iter().zip(angular).position(|(v, w)| [*v, *w] != [DVec3::ZERO; 2]).map(|k| times[k.saturating_sub(1)]);
+            if let Some(moves) = moves.filter(|&t| t >= end) {
+                found.push((i, format!("it begins to move at {moves} s, and the run ends at {end} s"), cure.clone()));
             }
         }
         self.redundant.append(&mut found);

@@ -611,3 +611,23 @@ fn centres_and_moments_that_no_matter_within_a_body_has_are_told() {
         assert_eq!(all(&cube(keys)), [], "{keys}");
     }
 }
+
+#[test]
+fn loads_far_from_their_body_and_supports_that_move_after_the_end_are_told() {
+    let cube = format!("{FLOOR}{}", block("b", "[0.2, 0.2, 0.2]", "[5, 0, 0.1]"));
+    let load = |at: &str| format!("{cube}[[load]]\nbodies = [\"b\"]\nforce = [1, 0, 0]\nat = {at}\n");
+    only(&load("[0, 0, 0.1]"), Severity::Hint, Some("b"), "acts at a point 4.9 m away from it", "axes of the world");
+    // on a face, and on a short arm
+    for at in ["[5, 0, 0.2]", "[5, 0, 0.4]"] {
+        assert_eq!(all(&load(at)), [], "{at}");
+    }
+    let ground = block("ground", "[1, 1, 1]", "[0, 0, -0.5]");
+    let moved = |start: f64| {
+        let stone = block("b", "[0.2, 0.2, 0.2]", "[0, 0, 0.1]");
+        format!(
+            "{ground}motion = \"static\"\n{stone}[[support]]\nbodies = [\"ground\"]\ndisplacement = [0, 0, \"-1 cm\"]\nstart = {start}\n"
+        )
+    };
+    only(&moved(1.5), Severity::Hint, Some("ground"), "begins to move at 1.5 s, and the run ends at 1 s", "last longer");
+    assert_eq!(all(&moved(0.5)), []);
+}

@@ -136,7 +136,12 @@ impl Resources {
     pub(super) fn hull(&self, field: &Field<'_>) -> Result<Vec<DVec3>, SceneError> {
         let mesh = self.mesh(field)?;
         let volume = blocks::volume(&mesh).abs();
-        let hull = Shape::hull(&mesh.vertices).ok().and_then(|hull| hull.mass_properties(1.0).ok()).map_or(0.0, |hull| hull.mass);
+        let hull = Shape::hull(&mesh.vertices).map_err(|error| {
+            let message = error.to_string();
+            let message = message.strip_prefix("hull: ").unwrap_or(&message);
+            field.error(format!("{}: {message}", field.text().unwrap_or_default()), "mend the file, or name another one")
+        })?;
+        let hull = hull.mass_properties(1.0).map_or(0.0, |hull| hull.mass);
         // a file of points has no volume, and an open mesh any
         if volume > LEAST_PART * hull && volume < hull && !blocks::is_hull(volume, hull) && !blocks::is_open(&mesh) {
             let file = field.text()?;

@@ -21,16 +21,10 @@ pub(super) struct Island {
     pub(super) blocks: Vec<u32>,
 }
 
-/// The islands of a problem.
-pub(super) fn islands(p: &MixedProblem) -> Islands {
-    let rigid = p.rigid.len();
-    let mut sets = DisjointSets::new(rigid + p.general.len());
-    let node = |system: System| match system {
-        System::Fixed => None,
-        System::Rigid(i) => Some(i),
-        System::General(i) => Some(rigid as u32 + i),
-    };
-    let body = |i: u32| (i != IMMOBILE).then_some(i);
+/// Joins what acts on each other: rigid bodies, then general systems.
+fn join(p: &MixedProblem, sets: &mut DisjointSets) {
+    sets.reset(p.rigid.len() + p.general.len());
+    let node = |system: System| node(p, system);
     let mut join = |a: Option<u32>, b: Option<u32>| {
         if let (Some(a), Some(b)) = (a, b) {
             sets.join(a, b);
@@ -42,6 +36,51 @@ pub(super) fn islands(p: &MixedProblem) -> Islands {
         join(one, two);
         join(one.or(two), compliance);
     }
+}
+
+fn node(p: &MixedProblem, system: System) -> Option<u32> {
+    match system {
+        System::Fixed => None,
+        System::Rigid(i) => Some(i),
+        System::General(i) => Some(p.rigid.len() as u32 + i),
+    }
+}
+
+fn body(i: u32) -> Option<u32> {
+    (i != IMMOBILE).then_some(i)
+}
+
+/// Buffers of [`Sizes::squares`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sizes {
+    sets: DisjointSets,
+    systems: Vec<f64>,
+}
+
+impl Sizes {
+    /// Sum over the islands of a problem of the square of how many systems each has; compliances hang on a block alone and do not count.
+    pub(super) fn squares(&mut self, p: &MixedProblem) -> f64 {
+        let Self { sets, systems } = self;
+        join(p, sets);
+        systems.clear();
+        systems.resize(sets.len(), 1.0);
+        p.blocks.iter().filter_map(|b| node(p, b.systems[2])).for_each(|k| systems[k as usize] = 0.0);
+        for k in (0..systems.len()).rev() {
+            let root = sets.root(k as u32) as usize;
+            if root != k {
+                systems[root] += std::mem::take(&mut systems[k]);
+            }
+        }
+        systems.iter().map(|n| n * n).sum()
+    }
+}
+
+/// The islands of a problem.
+pub(super) fn islands(p: &MixedProblem) -> Islands {
+    let rigid = p.rigid.len();
+    let mut sets = DisjointSets::default();
+    join(p, &mut sets);
+    let node = |system: System| node(p, system);
     let mut island_of = vec![u32::MAX; sets.len()];
     let mut found: Vec<Island> = Vec::new();
     let mut place = |found: &mut Vec<Island>, a: Option<u32>, b: Option<u32>| {

@@ -11,7 +11,7 @@
 
 use super::central;
 use super::feasibility::{Give, overasks, trades};
-use super::islands::islands;
+use super::islands::{Sizes, islands};
 use super::mixed::{Answer, Block, MixedProblem, Reactions, System};
 use super::residual::{Residual, certify, residual};
 use super::{Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
@@ -123,32 +123,49 @@ const NEARER: f64 = 0.5;
 /// How many sweeps of balls take as long as one of as many general contacts, and the part of others among them up to which these are still such sweeps.
 const BALLS: f64 = 4.0;
 const FEW: f64 = 0.1;
+/// How many sweeps of joints take as long as one of as many general contacts, and the cost of a factorisation as that of a pile from which on many joints are looked at.
+const BLOCK: f64 = 0.25;
+const MECHANISM: f64 = 20.0;
 /// Part of the work on what is asked from which on a contact is to ask for less.
 const MUCH: f64 = 1e-2;
 
-/// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of a three-dimensional pile of n bodies, 36 n² entries. Compliances hang on
-/// a block alone and fill in nothing.
-fn newton_cost(p: &MixedProblem) -> f64 {
+/// Rough cost of a factorisation in sweeps of general contacts: assembly, and the fill of three-dimensional piles of n bodies, 36 n² entries each. Compliances
+/// hang on a block alone and fill in nothing.
+fn newton_cost(p: &MixedProblem, sizes: &mut Sizes) -> f64 {
     let compliances = p.blocks.iter().filter(|b| b.systems[2] != System::Fixed).count();
     let bodies = (p.rigid.len() + p.general.len().saturating_sub(compliances)) as f64;
     let rows = (p.contacts.len() + p.blocks.len()).max(1) as f64;
-    5.0 + 0.7 * bodies * bodies / rows
+    let cost = |squares: f64| 5.0 + 0.7 * squares / rows;
+    let one_pile = cost(bodies * bodies);
+    // bodies that share no contact fill in nothing together: one hard mechanism among thousands of balls that lie apart is cheap
+    if one_pile <= CHEAP { one_pile } else { cost(sizes.squares(p)) }
+}
+
+/// An island with as many of each as the whole is the whole.
+fn counts(p: &MixedProblem) -> [usize; 3] {
+    [p.rigid.len(), p.contacts.len(), p.blocks.len()]
 }
 
 /// How many sweeps of this problem take as long as one of general contacts.
 fn light(p: &MixedProblem) -> f64 {
-    let all = p.contacts.len().max(1) as f64;
-    let others = central::others(p, (FEW * all) as usize);
+    let all = (p.contacts.len() + p.blocks.len()).max(1) as f64;
+    let few = (FEW * all) as usize;
+    let others = few.checked_sub(p.blocks.len()).and_then(|few| central::others(p, few)).map(|others| others + p.blocks.len());
     others.map_or(1.0, |others| BALLS / (1.0 + (BALLS - 1.0) * others as f64 / all))
 }
 
+/// Whether joints hold many bodies rather than contacts: chains fill in next to nothing, and sweeps get nowhere in their length.
+fn is_mechanism(p: &MixedProblem, work: &Workspace) -> bool {
+    p.blocks.len() > p.contacts.len() && work.newton_cost(p) > MECHANISM
+}
+
 /// Whether factorisations are dear and grains flow from this guess.
-fn is_flow(p: &MixedProblem, answer: &mut Answer, rows: &mut Vec<bool>) -> bool {
-    if newton_cost(p) <= CHEAP {
+fn is_flow(p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> bool {
+    if work.newton_cost(p) <= CHEAP {
         return false;
     }
     p.velocities(&answer.reactions, &mut answer.velocities);
-    sweep::flows(p, answer, rows)
+    sweep::flows(p, answer, &mut work.rows)
 }
 
 /// Buffers of all solvers, and what they remember.
@@ -171,6 +188,9 @@ pub struct Workspace {
     rows: Vec<bool>,
     /// sweeps of the problem at hand that take as long as one of general contacts, where factorisations are dear
     light: f64,
+    /// how many bodies, contacts and blocks the problem at hand has, and what a factorisation of it costs
+    cost: ([usize; 3], f64),
+    sizes: Sizes,
     /// what the loads of a step give to the velocities of the bodies
     loads: Vec<[DVec3; 2]>,
     /// the reactions from which a step began
@@ -219,10 +239,15 @@ impl Workspace {
         self.memory.price.0 > 0 && self.memory.price.1 <= SHEET_COST
     }
 
+    /// [`newton_cost`], looked up for the problem at hand.
+    fn newton_cost(&self, p: &MixedProblem) -> f64 {
+        if self.cost.0 == counts(p) { self.cost.1 } else { newton_cost(p, &mut Sizes::default()) }
+    }
+
     /// Cost of a factorisation in sweeps of general contacts.
     fn polish_cost(&self, p: &MixedProblem) -> f64 {
         let (rows, price) = self.memory.price;
-        if rows > 0 { price.min(newton_cost(p)) } else { newton_cost(p) }
+        if rows > 0 { price.min(self.newton_cost(p)) } else { self.newton_cost(p) }
     }
 
     /// A pile that is solved well makes the next steps cheap: the next one that needs it is polished at once.
@@ -260,7 +285,8 @@ impl Auto {
     pub fn solve_with(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
         let give = Give { contacts: std::mem::take(&mut answer.slack), blocks: std::mem::take(&mut answer.yields) };
         answer.wedged.clear();
-        work.light = if newton_cost(p) > CHEAP { light(p) } else { 1.0 };
+        work.cost = (counts(p), newton_cost(p, &mut work.sizes));
+        work.light = if work.cost.1 > CHEAP { light(p) } else { 1.0 };
         let auto = self.of_size(p, answer, work);
         if work.again
             && !give.contacts.is_empty()
@@ -314,18 +340,25 @@ impl Auto {
     fn of_size(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Self {
         let rows = 3 * p.contacts.len() + p.block_b.len();
         let most = self.max_newton_rows;
+        if rows <= most && self.max_newton > 0 && is_mechanism(p, work) {
+            work.appraise(p, answer);
+            return Self { patience: self.patience * BLOCK * work.polish_cost(p) / work.newton_cost(p), ..*self };
+        }
         if rows <= most || rows > SHEET * most || self.max_newton == 0 || !work.is_sheet(p, answer) {
             return *self;
         }
-        Self { max_newton_rows: rows, patience: self.patience * work.polish_cost(p) / newton_cost(p), ..*self }
+        Self { max_newton_rows: rows, patience: self.patience * work.polish_cost(p) / work.newton_cost(p), ..*self }
     }
 
     fn step(&self, p: &MixedProblem, answer: &mut Answer, work: &mut Workspace) -> Report {
-        let flow = work.memory.flows() && (work.is_heavy(newton_cost(p)) || is_flow(p, answer, &mut work.rows));
+        let flow = work.memory.flows() && (work.is_heavy(work.newton_cost(p)) || is_flow(p, answer, work));
         let hard = self.hard(p, work);
-        let patience = hard.max(if flow { FLOW[usize::from(sweep::is_rough(p))] * newton_cost(p) * work.light } else { 0.0 });
-        let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, self.max_sweeps, patience) };
-        let circles = patience >= patches::WORTH && patches::are_sought(p);
+        let patience = hard.max(if flow { FLOW[usize::from(sweep::is_rough(p))] * work.newton_cost(p) * work.light } else { 0.0 });
+        // joints alone are done in a factorisation or two
+        let joints = p.contacts.is_empty() && self.goes_to_newton(p) && is_mechanism(p, work);
+        let most = if joints { self.max_sweeps.min(patience.ceil() as usize) } else { self.max_sweeps };
+        let sweeps = GaussSeidel { piles: self.is_left_to_sweeps(p, work), ..self.patient(p, most, patience, work) };
+        let circles = patience >= patches::WORTH && patches::are_sought(p, work);
         let report = if circles { self.in_turns(&sweeps, p, answer, work) } else { sweeps.solve(p, answer, &mut work.sweep) };
         if (flow || !work.memory.flows()) && (!report.converged() || report.iterations as f64 > hard) {
             work.memory.swept(report.converged());
@@ -401,14 +434,14 @@ impl Auto {
     }
 
     fn sweeps(&self, p: &MixedProblem, max_sweeps: usize, work: &Workspace) -> GaussSeidel {
-        self.patient(p, max_sweeps, self.hard(p, work))
+        self.patient(p, max_sweeps, self.hard(p, work), work)
     }
 
     /// Sweeps that end where they promise to need more than twice their patience.
-    fn patient(&self, p: &MixedProblem, max_sweeps: usize, patience: f64) -> GaussSeidel {
+    fn patient(&self, p: &MixedProblem, max_sweeps: usize, patience: f64, work: &Workspace) -> GaussSeidel {
         let foresight = if self.goes_to_newton(p) { (2.0 * patience) as usize } else { 0 };
         // where factorisations are cheap, they do what sweeps of Coulomb's law as it is leave
-        let follow = newton_cost(p) > CHEAP;
+        let follow = work.newton_cost(p) > CHEAP;
         GaussSeidel { tolerance: self.tolerance, max_sweeps, accelerate: self.accelerate, turns: false, follow, foresight, piles: false }
     }
 
@@ -420,7 +453,7 @@ impl Auto {
 
     /// Sweeps after which a step counts as hard.
     fn hard(&self, p: &MixedProblem, work: &Workspace) -> f64 {
-        self.patience * newton_cost(p) * work.light
+        self.patience * work.newton_cost(p) * work.light
     }
 
     fn goes_to_newton(&self, p: &MixedProblem) -> bool {
@@ -592,6 +625,20 @@ fn worse(a: Status, b: Status) -> Status {
 mod tests {
     use super::*;
     use crate::numerics::mixed::{Contact, IMMOBILE, RigidMass};
+
+    #[test]
+    fn a_factorisation_of_bodies_that_lie_apart_is_cheap_and_one_of_a_pile_is_dear() {
+        let mut p = MixedProblem::default();
+        let contact = |body1, body2| Contact { normal: DVec3::Z, tangent: DVec3::X, body1, body2, ..Contact::default() };
+        for i in 0..1000 {
+            p.rigid.push(RigidMass { inverse_mass: DVec3::ONE, inverse_inertia: [2.5, 2.5, 2.5, 0.0, 0.0, 0.0] });
+            p.contacts.push(contact(i, IMMOBILE));
+        }
+        let mut sizes = Sizes::default();
+        assert!((newton_cost(&p, &mut sizes) - 5.7).abs() < 1e-12);
+        (1..1000).for_each(|i| p.contacts.push(contact(i, i - 1)));
+        assert!((newton_cost(&p, &mut sizes) - (5.0 + 0.7 * 1e6 / 1999.0)).abs() < 1e-9);
+    }
 
     #[test]
     fn sweeps_of_balls_with_a_few_others_among_them_are_cheap_and_those_of_many_others_are_not() {

@@ -16,7 +16,7 @@ use super::super::mixed::{Answer, IMMOBILE, MixedProblem, Twist};
 use super::super::residual::{certify, contact_errors, residual};
 use super::super::{Method, Report, Status, sweep, sweep::GaussSeidel};
 use super::tries::{Tries, WEDGED};
-use super::{Auto, CHEAP, Memory, Workspace, carried, newton_cost};
+use super::{Auto, CHEAP, Memory, Workspace, carried};
 use glam::DVec3;
 
 /// Sweeps before patches are looked for: fewer disturb flows that would end by themselves.
@@ -47,9 +47,9 @@ const SMALL: f64 = 0.3;
 const SPARSE: usize = 10;
 
 /// Whether circles are looked for: friction is high, and a factorisation of the whole is dear where one of a patch is not.
-pub(super) fn are_sought(p: &MixedProblem) -> bool {
+pub(super) fn are_sought(p: &MixedProblem, work: &Workspace) -> bool {
     let contacts = p.spins.is_empty() && p.lagged.is_empty() && SPARSE * p.blocks.len() <= p.contacts.len();
-    contacts && newton_cost(p) > CHEAP && sweep::is_rough(p)
+    contacts && work.newton_cost(p) > CHEAP && sweep::is_rough(p)
 }
 
 impl Auto {
@@ -138,7 +138,7 @@ impl Auto {
         let Some((mut q, mut own)) = islands.extract_under(part, p, answer, &free) else { return 0 };
         let before = residual(&q, &own, &own.velocities).error();
         let work = work.inner.get_or_insert_default();
-        (work.memory, work.light) = (Memory::default(), 1.0);
+        (work.memory, work.light, work.cost) = (Memory::default(), 1.0, Default::default());
         let auto = Self { tolerance: WITHIN * self.tolerance, ..*self };
         let sweeps = GaussSeidel { turns: true, follow: false, foresight: 0, ..auto.sweeps(&q, SWEEPS, work) };
         let mut report = sweeps.solve(&q, &mut own, &mut work.sweep);
@@ -224,7 +224,7 @@ mod tests {
     fn patches_end_circles_that_sweeps_stay_in() {
         for seed in [5, 8, 12] {
             let p = crowd(seed, 600, 9.6);
-            assert!(are_sought(&p));
+            assert!(are_sought(&p, &Workspace::default()));
             let sweeps = GaussSeidel { tolerance: 1e-6, max_sweeps: 3000, ..GaussSeidel::default() };
             let alone = sweeps.solve(&p, &mut Answer::for_problem(&p), &mut sweep::Workspace::default());
             let auto = Auto { tolerance: 1e-6, ..Auto::default() };

@@ -28,7 +28,7 @@ use super::super::residual::{Residual, certify};
 use super::super::{Measure, Method, Report, Status, newton, newton::ProximalNewton, sweep, sweep::GaussSeidel};
 use super::rest::{at_rest, is_pile};
 use super::yielding::MARGIN;
-use super::{Auto, CHEAP, Workspace, carried, newton_cost};
+use super::{Auto, CHEAP, Workspace, carried};
 use glam::DVec3;
 
 /// Effort of the proximal point in sweeps, and on a pile under its loads; cost of its factorisation over that of Newton, and factorisations
@@ -242,7 +242,7 @@ impl<'a> Tries<'a> {
 
     /// From `start`, or the answer at hand.
     fn point(&mut self, start: Option<&Answer>) -> bool {
-        let price = LU_COST * newton_cost(self.p) * self.work.light;
+        let price = LU_COST * self.work.newton_cost(self.p) * self.work.light;
         let pile = is_pile(self.p, self.answer, &mut self.work.rows);
         let max_iterations =
             ((POINT_SWEEPS[usize::from(pile)] / price) as usize).clamp(POINT_LEAST, 10 * self.auto.max_newton.max(POINT_LEAST));
@@ -258,7 +258,7 @@ impl<'a> Tries<'a> {
 
     /// From the answer at hand, or from nothing: the circles of one beginning are not those of another.
     fn wander(&mut self, anew: bool) -> bool {
-        let price = LU_COST * newton_cost(self.p) * self.work.light;
+        let price = LU_COST * self.work.newton_cost(self.p) * self.work.light;
         let most = ((WANDERING / price) as usize).min(WANDERING_MOST);
         let wandering = newton::Wandering { tolerance: self.auto.tolerance, max_iterations: most };
         most >= WANDERING_LEAST
@@ -272,7 +272,7 @@ impl<'a> Tries<'a> {
 
     /// Whether factorisations cost so much that sweeps from nothing come before them.
     fn is_dear(&self) -> bool {
-        newton_cost(self.p) > CHEAP
+        self.work.newton_cost(self.p) > CHEAP
     }
 
     /// Sweeps from no reactions, both settings of their acceleration in turn: where friction is high, contacts go round in circles that another beginning
@@ -281,7 +281,7 @@ impl<'a> Tries<'a> {
         if !sweep::is_rough(self.p) {
             return false;
         }
-        let most = (ANEW * newton_cost(self.p) * self.work.light).max(ANEW_LEAST) as usize;
+        let most = (ANEW * self.work.newton_cost(self.p) * self.work.light).max(ANEW_LEAST) as usize;
         let max_sweeps = self.auto.max_sweeps.min(most);
         let sweeps = GaussSeidel { turns: true, follow: false, foresight: 0, ..self.auto.sweeps(self.p, max_sweeps, self.work) };
         self.attempt(Method::Anew, |p, answer, work| {
@@ -352,7 +352,7 @@ impl<'a> Tries<'a> {
         let mut shifts: Vec<f64> = (0..self.p.contacts.len()).map(|k| slip(self.p, self.answer, k)).collect();
         let mut own = self.answer.clone();
         let mut found: Option<(Answer, Residual)> = None;
-        let foresight = (LAGGED_COST * newton_cost(self.p) * self.work.light) as usize;
+        let foresight = (LAGGED_COST * self.work.newton_cost(self.p) * self.work.light) as usize;
         let sweeps = GaussSeidel { foresight, ..self.auto.sweeps(self.p, self.auto.max_sweeps, self.work) };
         for _ in 0..LAGGED_ROUNDS {
             if self.p.stop.asked() {
