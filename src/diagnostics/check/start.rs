@@ -108,7 +108,11 @@ impl Bodies<'_> {
                 true => "make it smaller, or move apart what it overlaps: it is too large for the room between".to_owned(),
                 false => format!("move it by {} m, or make it smaller", Way(way)),
             };
-            (body, format!("overlaps {} by {:.4} m at the start", self.name(other), Short(way.length())), cure)
+            let when = match self.scene.bodies[body].birth.max(self.scene.bodies[other].birth) {
+                0.0 => "at the start".to_owned(),
+                birth => format!("as it appears at {birth} s"),
+            };
+            (body, format!("overlaps {} by {:.4} m {when}", self.name(other), Short(way.length())), cure)
         };
         // each is compared with all: of a hundred thousand overlaps those are worked out that are told
         let untold = |&(body, ..): &(usize, usize, DVec3)| (body, String::new(), String::new());
@@ -188,12 +192,21 @@ impl Bodies<'_> {
         self.redundant.append(&mut found);
     }
 
-    /// Pairs of bodies that are there at the start and whose boxes, widened by the gaps that count, overlap, with the shift (m) to the image of the second
+    /// Whether it is known where both bodies are as the later one appears: it itself, and what appears with it or stands.
+    fn appear(&self, pair: [usize; 2]) -> bool {
+        let bodies = pair.map(|i| &self.scene.bodies[i]);
+        let at = bodies[0].birth.max(bodies[1].birth);
+        // images of a sheared cell are elsewhere by then
+        let placed = at == 0.0 || self.scene.periodic.shear.is_none();
+        placed && bodies.iter().all(|b| b.birth == at || b.motion == Motion::Static && b.death.is_none_or(|death| death > at))
+    }
+
+    /// Pairs of bodies whose places are known as the later one appears and whose boxes, widened by the gaps that count, overlap, with the shift (m) to the image of the second
     /// that the first meets.
     fn near(&self) -> Result<Vec<(usize, usize, DVec3)>, Crowd> {
         let (mut broad, mut images, cell) = (BroadPhase::default(), Images::default(), self.scene.periodic);
         images.prepare(cell, self.scene.bodies.len(), &mut broad);
-        for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, b)| b.birth == 0.0) {
+        for (i, body) in self.scene.bodies.iter().enumerate() {
             match &self.shapes[i] {
                 Some(Shape::HalfSpace { normal }) => {
                     let n = body.pose.vector(*normal);
@@ -215,7 +228,7 @@ impl Bodies<'_> {
             let radius = self.shapes[i].as_ref().map_or(0.0, Shape::bounding_radius);
             Placed { position: self.scene.bodies[i].pose.position, bounded: radius.is_finite(), fills: cell.too_long(radius) }
         };
-        let pairs = pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b));
+        let pairs = pairs.into_iter().map(|(a, b)| (a as usize, b as usize)).filter(|&(a, b)| !walls(a, b) && self.appear([a, b]));
         Ok(pairs.map(|(a, b)| (a, b, Placed::shift(&cell, [a, b].map(placed)))).collect())
     }
 

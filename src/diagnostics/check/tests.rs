@@ -353,6 +353,22 @@ fn a_small_overlap_has_a_cure_that_moves_the_body() {
 }
 
 #[test]
+fn what_appears_in_something_that_stands_or_appears_with_it_is_told() {
+    let ball = |name: &str, x: f64, z: f64, birth: f64| {
+        format!("[[bodies]]\nname = \"{name}\"\nshape = {{ kind = \"ball\", radius = 0.1 }}\nposition = [{x}, 0, {z}]\nbirth = {birth}\n")
+    };
+    let found = |bodies: &[String]| faults(&format!("{FLOOR}{}", bodies.concat())).iter().map(ToString::to_string).collect::<Vec<_>>();
+    let sunk = found(&[ball("late", 0.0, 0.05, 0.3)]);
+    assert!(sunk.len() == 1 && sunk[0].starts_with("fault: late: overlaps floor by 0.05 m as it appears at 0.3 s"), "{sunk:?}");
+    assert_eq!(found(&[ball("one", 0.0, 0.5, 0.3), ball("other", 0.1, 0.5, 0.3)]).len(), 1);
+    // what was there before may have fallen by then
+    assert_eq!(found(&[ball("one", 0.0, 0.5, 0.2), ball("other", 0.1, 0.5, 0.3)]), Vec::<String>::new());
+    let wall = "[[bodies]]\nname = \"wall\"\nmotion = \"static\"\nshape = { kind = \"cuboid\", size = [0.2, 1, 1] }\nposition = [0, 0, 0.5]\ndeath = 0.25\n";
+    assert_eq!(found(&[wall.to_owned(), ball("late", 0.0, 0.5, 0.2)]).len(), 1);
+    assert_eq!(found(&[wall.to_owned(), ball("late", 0.0, 0.5, 0.3)]), Vec::<String>::new());
+}
+
+#[test]
 fn a_servo_wall_without_grains_is_named() {
     let lid = "[[bodies]]\nname = \"lid\"\nshape = { kind = \"cuboid\", size = [1, 1, 0.1] }\nposition = [0, 0, 1]\nservo = { axis = \"z\", force = -5 }\n";
     let found = faults(&format!("{FLOOR}{lid}"));

@@ -27,9 +27,9 @@ pub(super) const fn face_key(index: u32) -> u32 {
     2 << 30 | index
 }
 
-/// The lowest point of a cylinder's rim, −z or +z, as half of a feature key: one that rolls round its rim goes on under this name.
-pub(super) const fn rim_key(end: u32) -> u32 {
-    3 << 30 | end
+/// The lowest point of a cylinder's rim, −z or +z (0 and 1), or the wall (2), as half of a feature key: one that rolls round goes on under this name.
+pub(super) const fn rim_key(part: u32) -> u32 {
+    3 << 30 | part
 }
 
 /// Coordinates of a core in the frame of the kernel.

@@ -35,6 +35,9 @@ pub(super) struct Cylinder {
     pub(super) radius: f64,
 }
 
+/// The wall where an edge or a corner touches it: the place goes on round it as one of a rim does.
+const WALL: u32 = rim_key(2);
+
 /// Direction of fixed rim point `k`.
 fn rim_direction(k: usize) -> DVec3 {
     let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / RIM_POINTS as f64);
@@ -339,20 +342,20 @@ pub(super) fn contact(cylinder: &Cylinder, b: &Core, reach: f64, polygon: &mut P
                 for (k, s) in ends.into_iter().enumerate() {
                     let on_a = p[0].lerp(p[1], s);
                     let t = ((on_a - q[0]).dot(v) / v.length_squared()).clamp(0.0, 1.0);
-                    report((face_key(1), edge_key(e as u32) ^ (k as u32) << 28), n, n.dot(q[0].lerp(q[1], t) - on_a), on_a);
+                    report((WALL, edge_key(e as u32) ^ (k as u32) << 28), n, n.dot(q[0].lerp(q[1], t) - on_a), on_a);
                 }
                 return;
             }
         }
         let (s, _) = closest_on_segments(p, q);
-        report((face_key(1), edge_key(e as u32)), n, separation, p[0].lerp(p[1], s));
+        report((WALL, edge_key(e as u32)), n, separation, p[0].lerp(p[1], s));
         return;
     }
     // a corner or an edge on cap, wall or rim: one point
     let (on_a, key_a) = if n.z.abs() > SAME_DIRECTION {
         (single(on_b), face_key(side))
     } else if n.z.abs() < 0.005 {
-        (single(on_b), face_key(1))
+        (single(on_b), WALL)
     } else {
         let wall = cylinder.wall(n);
         (wall[usize::from(n.z > 0.0)], edge_key(side))

@@ -33,7 +33,7 @@ pub struct ContactPoint {
     /// width of the smaller one. Where they are level in a direction, within as much, beside a gap: its cosine with that of the gap. 1 on a face
     /// and where edges cross.
     pub corner: f64,
-    /// Whether it is the place at which the smooth rim of a body touches: it goes on round the rim where that rolls.
+    /// Whether it is the place at which the smooth rim of a body touches a face, or its round wall an edge or a corner: it goes on round the body where that rolls.
     pub rim: bool,
 }
 

@@ -184,7 +184,7 @@ pub struct Touch {
     pub bears: f64,
     /// Whether the point is a row of this step.
     pub active: bool,
-    /// Whether it is the place at which a smooth rim touches, which goes on round it.
+    /// Whether it is the place at which a smooth rim touches a face, or a round wall an edge or a corner, which goes on round the body.
     pub rim: bool,
     /// Whether it was found on the way of a fast pair.
     pub swept: Swept,
