@@ -7,6 +7,9 @@ use crate::geometry::{BroadPhase, ContactPoint, Crowd, Images, Placed, Scratch, 
 use crate::io::scene::model::{Body, Drive, Motion, ShapeSpec};
 use crate::model::joint::TieRelation;
 
+/// Bodies that appear later, up to which their overlaps are looked at.
+const MOST_LATE: usize = 1000;
+
 /// Overlap (parts of the smaller length) that counts; of convex parts of a mesh, which follow it only so far.
 const OVERLAP: f64 = 1e-6;
 const OVERLAP_OF_PARTS: f64 = 1e-2;
@@ -201,12 +204,14 @@ impl Bodies<'_> {
         placed && bodies.iter().all(|b| b.birth == at || b.motion == Motion::Static && b.death.is_none_or(|death| death > at))
     }
 
-    /// Pairs of bodies whose places are known as the later one appears and whose boxes, widened by the gaps that count, overlap, with the shift (m) to the image of the second
-    /// that the first meets.
+    /// Pairs of bodies whose places are known as the later one appears and whose boxes, widened by the gaps that count, overlap, with the shift
+    /// (m) to the image of the second that the first meets.
     fn near(&self) -> Result<Vec<(usize, usize, DVec3)>, Crowd> {
         let (mut broad, mut images, cell) = (BroadPhase::default(), Images::default(), self.scene.periodic);
         images.prepare(cell, self.scene.bodies.len(), &mut broad);
-        for (i, body) in self.scene.bodies.iter().enumerate() {
+        // many may appear in one place, one after the other
+        let late = self.scene.bodies.iter().filter(|b| b.birth > 0.0).count() <= MOST_LATE;
+        for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, b)| late || b.birth == 0.0) {
             match &self.shapes[i] {
                 Some(Shape::HalfSpace { normal }) => {
                     let n = body.pose.vector(*normal);
