@@ -86,6 +86,40 @@ fn friction_works_in_the_direction_that_is_free() {
     assert!((summary.speed_max - v).abs() < 1e-5 && (position(&built, 1).x - x).abs() < 1e-5, "{} {v}", summary.speed_max);
 }
 
+/// Discs that fall into a groove of two planes, in the plane normal to each axis; frames of contacts lie in the plane but for their rounding.
+#[test]
+fn discs_that_resist_rolling_stay_in_their_plane_to_the_last_bit_and_miss_no_step() {
+    for (a, name) in ["x", "y", "z"].into_iter().enumerate() {
+        let [b, c] = [(a + 1) % 3, (a + 2) % 3];
+        let at = |x: [f64; 3]| {
+            let mut v = [0.0; 3];
+            (v[a], v[b], v[c]) = (x[0], x[1], x[2]);
+            format!("{v:?}")
+        };
+        let others = ["x", "y", "z"].into_iter().filter(|other| *other != name).collect::<Vec<_>>();
+        let mut text = format!(
+            "gravity={}\ntime={{step=\"2 ms\",end=0.3}}\nsolver={{tolerance=1e-5}}\n[contact]\nmu=0.5\nmu_r=0.1\nmu_t=0.1\n",
+            at([0.0, 0.0, -9.81])
+        );
+        for side in [-1.0, 1.0] {
+            let normal = at([0.0, side, 1.0]);
+            text += &format!("[[bodies]]\nname=\"side{side}\"\nshape={{kind=\"half_space\",normal={normal}}}\nmotion=\"static\"\n");
+        }
+        for k in 0..24 {
+            let (row, column) = (f64::from(k / 4), f64::from(k % 4) - 1.5);
+            let place = at([0.3, 0.022 * column + 0.001 * row, 0.06 + 0.022 * row]);
+            text += &format!(
+                "[[bodies]]\nname=\"d{k}\"\nshape={{kind=\"ball\",radius={}}}\nposition={place}\nlocked_translation=[\"{name}\"]\nlocked_rotation={others:?}\n",
+                0.009 + 0.0001 * f64::from(k % 7)
+            );
+        }
+        let (built, summary) = written(&text);
+        assert_eq!((summary.unconverged_steps, summary.lagged_steps, summary.infeasible_steps), (0, 0, 0), "{name}");
+        assert!((2..26).all(|body| position(&built, body)[a] == 0.3), "{name}");
+        assert!(summary.contacts > 30, "{}", summary.contacts);
+    }
+}
+
 #[test]
 fn what_locks_hold_against_the_law_is_counted_and_named() {
     // a wall driven into a body that cannot give way; a joint pulled along a locked axis

@@ -216,12 +216,15 @@ pub fn assemble_blocks(
     step.order = order;
     forces.push(&bodies, &scheme, &mut step);
     let refused = refused.or(forces.error.take());
-    let StepProblem { problem, error, fed, sharing, .. } = &mut *step;
+    let StepProblem { problem, error, fed, sharing, planes, locked, .. } = &mut *step;
     fed.resize(problem.block_b.len(), 0.0);
     sharing.set(problem);
     sharing.closable(problem, fed);
     if scheme.gravity == DVec3::ZERO {
         scale_the_still(problem, &bodies);
+    }
+    if *locked {
+        planes.unlock(problem);
     }
     *error = refused.or(problem.prepare().err().map(|e| e.to_string()));
 }

@@ -10,7 +10,7 @@ use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::auto::{Auto, Workspace};
 use crate::numerics::impacts::{Ledger, mobile_body, share};
 use crate::numerics::inner::{DisjointSets, Sharing};
-use crate::numerics::mixed::{Answer, IMMOBILE, MAX_ROWS, MixedProblem, SYSTEMS, System, Twist, Velocities};
+use crate::numerics::mixed::{Answer, IMMOBILE, MAX_ROWS, MixedProblem, Planes, SYSTEMS, System, Twist, Velocities};
 use crate::numerics::residual::{contact_misfit, residual};
 use crate::numerics::{Report, Status};
 use crate::topology::graph::{Colouring, Group};
@@ -119,6 +119,8 @@ pub struct StepProblem {
     pub(super) judged: f64,
     /// Whether a body has locked axes.
     pub(crate) locked: bool,
+    /// Where these keep bodies in planes.
+    pub(super) planes: Planes,
     /// Contact pairs with rows, in the order of the query.
     pub groups: Vec<Group>,
     /// Those that each of several threads has found.

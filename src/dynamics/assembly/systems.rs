@@ -380,17 +380,32 @@ pub fn solve(scheme: Res<Scheme>, pass: Res<Pass>, mut step: ResMut<StepProblem>
     (*kept, *dropped) = (false, false);
     problem.before.clone_from(&before.rigid);
     solver.workspace.again = pass.again();
-    solve_released(&mut step, &mut solver);
+    solve_rounds(&mut step, &mut solver, scheme.friction);
+    let StepProblem { problem, answer, planes, locked, .. } = &mut *step;
+    if *locked {
+        planes.lock(&mut problem.rigid, &mut answer.velocities.rigid);
+    }
+    if step.problem.stop.asked() {
+        return;
+    }
+    judge(&mut step);
+    let missed = matches!(step.report.status, Status::Lagged | Status::Stalled | Status::BudgetSpent);
+    solver.workspace.memory.take_in(if missed { step.report.e_s } else { 0.0 });
+}
+
+/// Solves the problem, and again with what its rebounds may give.
+fn solve_rounds(step: &mut StepProblem, solver: &mut Solver, friction: Friction) {
+    solve_released(step, solver);
     solver.workspace.again = false;
-    if scheme.friction == Friction::Lagged && step.shrink_shifts() {
-        solve_released(&mut step, &mut solver);
+    if friction == Friction::Lagged && step.shrink_shifts() {
+        solve_released(step, solver);
     }
     if step.problem.stop.asked() {
         return;
     }
     if step.report.status != Status::Converged && !step.rebounds.is_empty() && step.drop_rebounds(solver.settings.tolerance) {
         step.dropped = true;
-        solve_released(&mut step, &mut solver);
+        solve_released(step, solver);
     }
     step.forget_unless_ending();
     for round in 1..=MOST_ROUNDS {
@@ -399,12 +414,9 @@ pub fn solve(scheme: Res<Scheme>, pass: Res<Pass>, mut step: ResMut<StepProblem>
         if step.problem.stop.asked() || !step.rebounds.iter().any(|r| r.limited) || !step.cut_rebounds(eager, round >= REBOUND_ROUNDS) {
             break;
         }
-        solve_released(&mut step, &mut solver);
+        solve_released(step, solver);
     }
     step.note_lag();
-    judge(&mut step);
-    let missed = matches!(step.report.status, Status::Lagged | Status::Stalled | Status::BudgetSpent);
-    solver.workspace.memory.take_in(if missed { step.report.e_s } else { 0.0 });
 }
 
 /// Solves the problem; bodies that friction wedges are asked for less, and it is solved again.

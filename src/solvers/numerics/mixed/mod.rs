@@ -13,6 +13,7 @@
 //! a body, so that a colour can be visited in parallel with the same bits as in series. Large problems have cells of colours, see [`super::cells`].
 
 mod operators;
+mod planes;
 mod spins;
 
 use super::Stop;
@@ -21,6 +22,7 @@ use super::cells::Cells;
 use super::contact::LocalOperator;
 use glam::{DMat3, DVec3};
 pub use operators::JUDGED;
+pub use planes::Planes;
 pub use spins::Spin;
 use std::ops::Range;
 
