@@ -223,6 +223,7 @@ pub fn assemble_blocks(
     if scheme.gravity == DVec3::ZERO {
         scale_the_still(problem, &bodies);
     }
+    problem.planar = false;
     if *locked {
         planes.unlock(problem);
     }

@@ -50,7 +50,7 @@ fn body(i: u32) -> Option<u32> {
     (i != IMMOBILE).then_some(i)
 }
 
-/// Buffers of [`Sizes::squares`].
+/// Buffers of [`Sizes::sum`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sizes {
     sets: DisjointSets,
@@ -58,8 +58,8 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Sum over the islands of a problem of the square of how many systems each has; compliances hang on a block alone and do not count.
-    pub(super) fn squares(&mut self, p: &MixedProblem) -> f64 {
+    /// Sum over the islands of a problem of a function of how many systems each has; compliances hang on a block alone and do not count.
+    pub(super) fn sum(&mut self, p: &MixedProblem, of: impl Fn(f64) -> f64) -> f64 {
         let Self { sets, systems } = self;
         join(p, sets);
         systems.clear();
@@ -71,7 +71,7 @@ impl Sizes {
                 systems[root] += std::mem::take(&mut systems[k]);
             }
         }
-        systems.iter().map(|n| n * n).sum()
+        systems.iter().map(|n| of(*n)).sum()
     }
 }
 
@@ -132,7 +132,7 @@ impl Islands {
 
     /// The same, whose rigid bodies have these free velocities.
     pub(super) fn extract_under(&self, part: &Island, p: &MixedProblem, answer: &Answer, free: &[Twist]) -> Option<(MixedProblem, Answer)> {
-        let mut q = MixedProblem { stop: p.stop, ..MixedProblem::default() };
+        let mut q = MixedProblem { stop: p.stop, planar: p.planar, ..MixedProblem::default() };
         q.free.rigid.extend_from_slice(free);
         for &old in &part.rigid {
             q.rigid.push(p.rigid[old as usize]);

@@ -371,6 +371,8 @@ pub struct MixedProblem {
     pub free: Velocities,
     /// Rigid bodies that are at rest at the start of the step; empty where that is not known.
     pub resting: Vec<bool>,
+    /// All bodies stay in one plane ([`Planes`]).
+    pub planar: bool,
     /// Velocities of the rigid bodies at the start of the step, from which loads lead to `free`; empty where they are not known.
     pub before: Vec<Twist>,
     /// De Saxcé shifts of the contacts that are known beforehand (m/s), for the lagged law `−(u + s n) ∈ N_K(r)`, a convex problem;

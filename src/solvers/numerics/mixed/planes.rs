@@ -1,13 +1,14 @@
-//! Discs, balls that locked axes keep in a plane, stated as balls that are free to leave it and have no reason to.
+//! Bodies that locked axes keep in a plane, stated as bodies that are free to leave it and have no reason to.
 //!
 //! ```text
-//! M⁻¹ = P (1/m, k) P        P: along the plane, and about its normal a        a·n = 0,  a·b = 0,  arm ∥ n  at all contacts
-//! M⁻¹ = (1/m, k)            the same solution, with r_a = 0
+//! M⁻¹ = P (1/m, k) P        P: along the plane, and about its normal a        a·n = 0,  a·b = 0  at all contacts
+//! M⁻¹ = (1/m, k)            with a·arm = 0: the same solution, with r_a = 0
 //! ```
 //!
 //! With locks the tangential row along a has `W = 0`, so that its reaction may be anything that friction allows, and so have two of the rows of moments. Without
-//! them nothing that happens in the plane moves a ball out of it, as Coulomb's cone is round and its mass the same in all directions: reactions in the plane are those
-//! of the disc, no W is singular by its locks, and contacts are visited as those of balls. Bodies of other shapes gain nothing by it.
+//! them nothing that happens in the plane moves a body out of it, as Coulomb's cone is round, the mass the same in all directions, and no arm leads out of the plane: what
+//! an arm has along a turns about axes that are locked. Reactions in the plane are those with locks, no W is singular by them, and discs, whose contacts
+//! are visited one by one with locks, are balls.
 
 use super::{Contact, IMMOBILE, MixedProblem, RigidMass, System, Twist};
 use glam::DVec3;
@@ -43,7 +44,7 @@ const NONE: u8 = 3;
 const KEEPS: u8 = 4;
 
 impl Planes {
-    /// Frees the discs of the problem that stay in their planes all the same.
+    /// Frees the bodies of the problem that stay in their planes all the same, and takes off what their arms have along its normal.
     pub fn unlock(&mut self, p: &mut MixedProblem) {
         let Self { axes } = self;
         axes.clear();
@@ -51,19 +52,19 @@ impl Planes {
         if axes.iter().all(|axis| *axis == NONE) {
             return;
         }
-        for (k, c) in p.contacts.iter().enumerate() {
+        for (k, c) in p.contacts.iter_mut().enumerate() {
             let given = p.spins.get(k).map_or(DVec3::ZERO, |spin| spin.b);
-            let ends = [(c.body1, c.arm1), (c.body2, c.arm2)].into_iter().filter(|(body, _)| *body != IMMOBILE);
-            let axis = |body: u32| axes[body as usize] % KEEPS;
-            let (least, most) = ends.clone().map(|(body, _)| axis(body)).fold((NONE, 0), |(a, b), axis| (a.min(axis), b.max(axis)));
+            let bodies = [c.body1, c.body2].into_iter().filter(|body| *body != IMMOBILE).map(|body| body as usize);
+            let planes = bodies.clone().map(|body| axes[body] % KEEPS);
+            let (least, most) = planes.fold((NONE, 0), |(least, most), axis| (axis.min(least), axis.max(most)));
             if least == NONE {
                 continue;
             }
-            let planar = least == most && lies_in(c, given, least.into());
-            for (body, arm) in ends {
-                if !planar || !is_central(arm, c.normal) {
-                    axes[body as usize] |= KEEPS;
-                }
+            let axis = usize::from(least);
+            if least == most && lies_in(c, given, axis) {
+                (c.arm1[axis], c.arm2[axis]) = (0.0, 0.0);
+            } else {
+                bodies.for_each(|body| axes[body] |= KEEPS);
             }
         }
         for block in &p.blocks {
@@ -76,6 +77,7 @@ impl Planes {
                 }
             }
         }
+        p.planar = p.general.is_empty() && axes.iter().all(|axis| axis % KEEPS == axes[0] % KEEPS) && axes[0] % KEEPS < NONE;
         for (mass, axis) in p.rigid.iter_mut().zip(&*axes).filter(|(_, axis)| **axis < NONE) {
             let a = usize::from(*axis);
             let k = mass.inverse_inertia[a];
@@ -113,11 +115,6 @@ fn lies_in(c: &Contact, turn: DVec3, a: usize) -> bool {
     let spin = c.to_world(turn);
     let tilted = spin - spin[a] * DVec3::AXES[a];
     c.normal[a].abs() <= IN_PLANE && within(c.to_world(c.b)[a], c.b) && within(tilted.length(), turn)
-}
-
-/// Whether the normal at the end of the arm points to the centre.
-fn is_central(arm: DVec3, normal: DVec3) -> bool {
-    arm.cross(normal).length_squared() <= IN_PLANE * IN_PLANE * arm.length_squared()
 }
 
 /// The same of a row of a block.
@@ -162,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn discs_that_are_free_to_leave_their_plane_move_as_those_that_are_not() {
+    fn bodies_that_are_free_to_leave_their_plane_move_as_those_that_are_not() {
         for (a, moments) in [(0, false), (1, false), (2, false), (1, true)] {
             let mut p = pair(a);
             if moments {
@@ -187,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disc_that_something_meets_out_of_its_plane_keeps_its_locks_alone() {
+    fn a_body_that_something_meets_out_of_its_plane_keeps_its_locks_alone() {
         let kept = |change: fn(&mut MixedProblem)| {
             let (mut p, before) = (pair(1), pair(1).rigid);
             change(&mut p);
@@ -195,13 +192,17 @@ mod tests {
             [0, 1].map(|k| p.rigid[k] == before[k])
         };
         assert_eq!(kept(|_| ()), [false, false]);
+        let mut p = pair(1);
+        p.contacts[1].arm1 = DVec3::new(0.5, 0.2, -1.0);
+        Planes::default().unlock(&mut p);
+        assert_eq!((p.planar, p.contacts[1].arm1), (true, DVec3::new(0.5, 0.0, -1.0)));
         assert_eq!(kept(|p| p.contacts[0].normal = DVec3::new(1e-6, 1e-6, 1.0).normalize()), [true, false], "an oblique floor");
         assert_eq!(
             kept(|p| p.contacts[0].b = p.contacts[0].to_local(DVec3::new(0.0, 0.1, 0.0))),
             [true, false],
             "a belt that runs out of the plane"
         );
-        assert_eq!(kept(|p| p.contacts[1].arm1 = DVec3::new(0.5, 0.0, -1.0)), [false, true], "no disc");
+        assert_eq!(kept(|p| p.contacts[1].arm1 = DVec3::new(0.5, 0.2, -1.0)), [false, false], "the edge of a block");
         assert_eq!(kept(|p| p.free.rigid[1].linear.y = 0.1), [true, true], "one moves out of the plane");
         assert_eq!(kept(|p| p.rigid[1].inverse_mass = DVec3::ONE)[0], true, "the other is free");
         let along =
