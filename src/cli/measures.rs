@@ -42,7 +42,7 @@ impl MeasureTables {
         table.row(&measured::row(time, packing, measure))?;
         if let (Some(table), Some(distances)) = (pairs, &measure.pairs) {
             let bounds = measure.bounds.unwrap_or_else(|| packing.bounds().into());
-            let found = pair_correlation(packing, bounds, distances.largest, distances.bins);
+            let found = pair_correlation(packing, bounds, distances.largest, distances.bins, measure.discs);
             table.rows(found.iter().map(|[distance, g]| [time, *distance, *g]))?;
         }
         if let (Some(table), Some(bins)) = (forces, &measure.forces) {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! pair correlation     g(r) = n(r) / (4π/3 ((r+δ)³ − r³) ρ)        n: centres that a grain has at r to r + δ, ρ: grains per volume
+//!   of discs           g(r) = n(r) / (π ((r+δ)² − r²) ρ)           ρ: grains per area
 //! segregation          S = 2 (x̄_large − x̄_small)/L                ±1 where the one half lies on the other, 0 where they are mixed
 //! shear rate           |γ̇| = √(2 D:D)                             D: symmetric part of ∇v without its trace
 //! inertial number      I = |γ̇| d √(ρ/p)                           GDR MiDi, Eur. Phys. J. E 14 (2004) 341
@@ -16,6 +17,9 @@ use std::f64::consts::PI;
 /// Distances up to `largest` (m) in so many equal bins: the middle of each, and g there. Along periodic axes over which the box is the whole of
 /// the cell every grain is looked from; else those in the box that are at least `largest` away from its faces. The density is that of the box.
 ///
+/// Of `discs` in a plane across an axis (0, 1, 2) the density is that of the face of the box across it, and neither faces of the box nor of a
+/// periodic cell along that axis matter, but that their centres lie between those of the box.
+///
 /// Not a number where no grain can be looked from. `largest` is at most half of a periodic cell, as images are looked at once.
 ///
 /// ```
@@ -23,16 +27,19 @@ use std::f64::consts::PI;
 /// use glam::DVec3;
 /// let at = |x: f64| Grain { position: DVec3::X * x, ..Grain::default() };
 /// let packing = Packing { grains: vec![at(0.0), at(1.0)], ..Packing::default() };
-/// let g = pair_correlation(&packing, [DVec3::splat(-3.0), DVec3::splat(3.0)], 2.0, 4);
+/// let g = pair_correlation(&packing, [DVec3::splat(-3.0), DVec3::splat(3.0)], 2.0, 4, None);
 /// assert!(g[2][1] > 0.0 && g[1][1] == 0.0 && g[3][1] == 0.0);
 /// ```
-pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64, bins: usize) -> Vec<[f64; 2]> {
+pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64, bins: usize, discs: Option<usize>) -> Vec<[f64; 2]> {
     let cell = &packing.cell;
     let round = cell.round([low, high]);
-    let inside = |x: DVec3, margin: f64| (0..3).all(|a| round.test(a) || (low[a] + margin..=high[a] - margin).contains(&x[a]));
+    let inside = |x: DVec3, margin: f64| {
+        let margin = |a: usize| if discs == Some(a) { 0.0 } else { margin };
+        (0..3).all(|a| round.test(a) || (low[a] + margin(a)..=high[a] - margin(a)).contains(&x[a]))
+    };
     let mut there: Vec<DVec3> = packing.grains.iter().map(|g| g.position).filter(|x| inside(*x, 0.0)).collect();
     there.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let shifts: Vec<DVec3> = cell.neighbours().collect();
+    let shifts: Vec<DVec3> = cell.neighbours().filter(|shift| discs.is_none_or(|a| shift[a] == 0.0)).collect();
     let bin = largest / bins as f64;
     let (mut counts, mut looked) = (vec![0u64; bins], 0u64);
     for (one, &x) in there.iter().enumerate().filter(|(_, x)| inside(**x, largest)) {
@@ -48,10 +55,13 @@ pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64
         }
     }
     let edge = |a: usize| if round.test(a) { cell.high[a] - cell.low[a] } else { high[a] - low[a] };
-    let density = there.len() as f64 / (edge(0) * edge(1) * edge(2));
+    let density = there.len() as f64 / (0..3).filter(|&a| discs != Some(a)).map(edge).product::<f64>();
     let row = |(k, count): (usize, &u64)| {
         let (inner, outer) = (k as f64 * bin, (k + 1) as f64 * bin);
-        let shell = 4.0 / 3.0 * PI * (outer * outer * outer - inner * inner * inner);
+        let shell = match discs {
+            None => 4.0 / 3.0 * PI * (outer * outer * outer - inner * inner * inner),
+            Some(_) => PI * (outer * outer - inner * inner),
+        };
         [0.5 * (inner + outer), *count as f64 / (looked as f64 * density * shell)]
     };
     counts.iter().enumerate().map(row).collect()
@@ -218,7 +228,7 @@ mod tests {
         let whole = Packing { cell: cell(f64::from(n)), ..lattice.clone() };
         for (packing, name) in [(whole, "periodic"), (lattice, "box")] {
             let bin = 2.32 / 23.0;
-            let g = pair_correlation(&packing, [DVec3::splat(-0.25), DVec3::splat(7.75)], 2.32, 23);
+            let g = pair_correlation(&packing, [DVec3::splat(-0.25), DVec3::splat(7.75)], 2.32, 23, None);
             // neighbours at 1, √2, √3, 2 and √5
             for (distance, count) in [(1.0, 6.0), (2f64.sqrt(), 12.0), (3f64.sqrt(), 8.0), (2.0, 6.0), (5f64.sqrt(), 24.0)] {
                 let k = (distance / bin) as usize;
@@ -237,7 +247,7 @@ mod tests {
         let mut point = || DVec3::from_array(std::array::from_fn(|_| random.next_between(0.0, 10.0)));
         let points: Vec<DVec3> = (0..2000).map(|_| point()).collect();
         let packing = Packing { cell: cell(10.0), ..packing(points.iter().copied()) };
-        let g = pair_correlation(&packing, [DVec3::ZERO, DVec3::splat(10.0)], 3.0, 6);
+        let g = pair_correlation(&packing, [DVec3::ZERO, DVec3::splat(10.0)], 3.0, 6, None);
         for (k, row) in g.iter().enumerate() {
             let near = |a: DVec3, b: DVec3| {
                 let way = (a - b).to_array().map(|x| (x + 5.0).rem_euclid(10.0) - 5.0);
@@ -355,13 +365,33 @@ mod tests {
     }
 
     #[test]
+    fn discs_have_the_shells_of_their_plane_however_thick_the_box_is() {
+        let n = 8;
+        let place = |k: i32| DVec3::new(f64::from(k % n) + 0.25, 0.1, f64::from(k / n) + 0.25);
+        let lattice = packing((0..n * n).map(place));
+        let whole =
+            Packing { cell: Cell::new([Some([0.0, 8.0]), Some([-0.3, 0.3]), Some([0.0, 8.0])]).expect("a cell"), ..lattice.clone() };
+        for (packing, thick) in [(whole, 0.3), (lattice.clone(), 0.2), (lattice, 9.0)] {
+            let bin = 2.32 / 23.0;
+            let g = pair_correlation(&packing, [DVec3::new(-0.25, -thick, -0.25), DVec3::new(7.75, thick, 7.75)], 2.32, 23, Some(1));
+            // neighbours at 1, √2, 2 and √5
+            for (distance, count) in [(1.0, 4.0), (2f64.sqrt(), 4.0), (2.0, 4.0), (5f64.sqrt(), 8.0)] {
+                let k = (distance / bin) as usize;
+                let ring = PI * bin * bin * (2 * k + 1) as f64;
+                assert!((g[k][1] * ring - count).abs() < 1e-9 * count, "{thick}: {} at {distance}", g[k][1] * ring);
+            }
+            assert_eq!(g.iter().filter(|row| row[1] > 0.0).count(), 4, "{thick}");
+        }
+    }
+
+    #[test]
     fn a_box_within_a_periodic_cell_counts_what_lies_in_it() {
         let mut random = Sequence::new(15);
         let points: Vec<DVec3> = (0..1500).map(|_| DVec3::from_array(std::array::from_fn(|_| random.next_between(0.0, 10.0)))).collect();
         let packing = Packing { cell: cell(10.0), ..packing(points.iter().copied()) };
         // round along x and y, from 2 to 9 along z
         let (low, high, largest) = (DVec3::new(0.0, 0.0, 2.0), DVec3::new(10.0, 10.0, 9.0), 2.5);
-        let g = pair_correlation(&packing, [low, high], largest, 5);
+        let g = pair_correlation(&packing, [low, high], largest, 5, None);
         let inside: Vec<DVec3> = points.iter().copied().filter(|x| (2.0..=9.0).contains(&x.z)).collect();
         let from: Vec<DVec3> = inside.iter().copied().filter(|x| (4.5..=6.5).contains(&x.z)).collect();
         for (k, row) in g.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Checkpoints: a run as one file from which it goes on as if it had never stopped.
 //!
 //! ```text
-//! "drystone checkpoint 32\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
+//! "drystone checkpoint 33\n"   hash of the rest (u64, little-endian)   postcard: scene, state, meter
 //! ```
 
 use crate::diagnostics::summary::{Meter, Record};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the format.
-const HEADER: &[u8] = b"drystone checkpoint 32\n";
+const HEADER: &[u8] = b"drystone checkpoint 33\n";
 
 /// A run between two steps.
 ///

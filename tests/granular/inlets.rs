@@ -88,7 +88,14 @@ fn nothing_overlaps_at_birth_wherever_the_box_stands_in_a_periodic_cell() {
     for (cell, [low, high]) in [cell, cell.sheared(shear).expect("a cell")].into_iter().flat_map(|cell| boxes.map(|ends| (cell, ends))) {
         let scheme = Scheme { time_step: 2e-3, gravity: DVec3::ZERO, cell, ..Scheme::default() };
         let mut sim = Simulation::new(scheme).expect("a scheme");
-        let tap = Inlet { low: DVec3::new(low[0], low[1], 0.0), high: DVec3::new(high[0], high[1], 0.1), rate: 10.0, start: 0.0, seed: 3 };
+        let tap = Inlet {
+            low: DVec3::new(low[0], low[1], 0.0),
+            high: DVec3::new(high[0], high[1], 0.1),
+            rate: 10.0,
+            start: 0.0,
+            seed: 3,
+            flows: false,
+        };
         let grain = Body::new(Shape::ball(0.01).expect("r")).mass(0.01);
         let (_, grains) = sim.add_inlet(tap, vec![grain; 90]).expect("an inlet");
         sim.run_until(0.1).expect("runs");
@@ -108,7 +115,7 @@ fn nothing_overlaps_at_birth_wherever_the_box_stands_in_a_periodic_cell() {
 fn an_inlet_that_is_blocked_waits() {
     let mut sim = Simulation::default();
     let block = sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.2)).expect("a block")).fixed()).expect("a block");
-    let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0 };
+    let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0, flows: false };
     let grain = Body::new(Shape::ball(0.02).expect("r")).mass(0.01);
     let (tap, _) = sim.add_inlet(tap, vec![grain; 3]).expect("an inlet");
     sim.run_until(0.1).expect("waits");
@@ -134,7 +141,7 @@ fn an_inlet_that_cannot_keep_its_rate_is_told_at_the_end() {
 #[test]
 fn inlets_that_cannot_be_are_named() {
     let mut sim = Simulation::default();
-    let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0 };
+    let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 1.0, start: 0.0, seed: 0, flows: false };
     let error = sim.add_inlet(tap, vec![Body::new(Shape::ball(0.2).expect("r"))]).expect_err("too large");
     assert!(error.to_string().contains("room for each"), "{error}");
     let wide = SCENE.replace("[[-0.07, -0.07, 0.3]", "[[-0.08, -0.08, 0.3]");
@@ -151,4 +158,52 @@ fn inlets_that_cannot_be_are_named() {
         let error = Scene::from_toml(&format!("{head}{text}"), "t.toml").expect_err(text).to_string();
         assert!(error.contains(found) && error.contains("t.toml"), "{text}: {error}");
     }
+}
+
+#[test]
+fn grains_that_come_into_a_sheared_cell_have_its_flow_beside_their_own_velocity() {
+    let speeds = |flow: &str| {
+        let text = format!(
+            "time = {{ step = 1e-3, end = 0.05 }}\ngravity = [0, 0, 0]\n\
+             [periodic]\nx = [0, 0.2]\nz = [-0.1, 0.1]\nshear = {{ rate = 4{flow} }}\n\
+             [[inlet]]\nbox = [[0, 0, -0.1], [0.2, 0.2, 0.1]]\nrate = 0.2\ncount = 30\nradius = 0.004\nvelocity = [0.5, 0, -0.1]\n"
+        );
+        let mut built = build(&Scene::from_toml(&text, "t").expect("a scene")).expect("builds");
+        built.simulation.step().expect("a step");
+        let grain = built.entities[0];
+        let world = built.simulation.world();
+        let (pose, v) = (world.get::<BodyPose>(grain).expect("came"), world.get::<Velocity>(grain).expect("came"));
+        assert_eq!([v.linear.y, v.linear.z], [0.0, -0.1]);
+        // of the place at birth, a step before
+        (v.linear.x - 0.5, 4.0 * (pose.0.position.z + 1e-4))
+    };
+    let (flow, wanted) = speeds("");
+    assert!((flow - wanted).abs() < 1e-12 && wanted.abs() > 0.01, "{flow} {wanted}");
+    assert_eq!(speeds(", flow = false").0, 0.0);
+}
+
+#[test]
+fn discs_come_in_within_their_plane_and_their_tables_are_those_of_a_plane() {
+    let text = "time = { step = \"1 ms\", end = 0.2 }\n[[bodies]]\nname = \"floor\"\nmotion = \"static\"\nshape = { kind = \"half_space\" }\n\
+        [[inlet]]\nbox = [[-0.1, 0.1, 0.1], [0.1, 0.2, 0.2]]\nrate = \"0.3 kg/s\"\ncount = 100\nradius = [0.004, 0.008]\nvelocity = [0, 0, -1]\n\
+        locked_translation = [\"y\"]\nlocked_rotation = [\"x\", \"z\"]\n\
+        [[measure]]\nbox = [[-0.2, 0.14, 0], [0.2, 0.16, 0.2]]\npairs = { largest = 0.05 }\n";
+    let scene = Scene::from_toml(text, "t").expect("distances beyond the width of the box across the plane");
+    assert_eq!(scene.discs(), Some(1));
+    assert_eq!(Scene::from_toml(&scene.to_toml(), "t").expect("reads back"), scene);
+    let mut built = build(&scene).expect("builds");
+    built.simulation.run_until(0.2).expect("runs");
+    let world = built.simulation.world();
+    let came: Vec<_> =
+        built.entities[1..].iter().filter_map(|&grain| Some((world.get::<BodyPose>(grain)?, world.get::<Velocity>(grain)?))).collect();
+    assert!(came.len() > 20, "{}", came.len());
+    for (pose, v) in came {
+        assert_eq!([pose.0.position.y, v.linear.y, v.angular.x, v.angular.z], [0.5 * (0.1 + 0.2), 0.0, 0.0, 0.0]);
+    }
+    let across = text.replace("velocity = [0, 0, -1]", "velocity = [0, 1, -1]");
+    let error = Scene::from_toml(&across, "t.toml").expect_err("out of the plane").to_string();
+    assert!(
+        error.contains("t.toml:11:12: inlet.0.velocity: found the velocity [0, 1, -1], part of which is along a locked axis"),
+        "{error}"
+    );
 }

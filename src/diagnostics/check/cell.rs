@@ -44,6 +44,10 @@ impl Bodies<'_> {
             let ([low, high], [least, most]) = (<[DVec3; 2]>::from(shape.aabb(&body.pose)), way(&body.motion, end));
             for a in (0..3).filter(|&a| cell.periodic(a)) {
                 let (size, axis) = (cell.size[a], ["x", "y", "z"][a]);
+                // what does not fill it at the start is refused, and need not move
+                if (low[a] - cell.low[a]).max(cell.high[a] - high[a]) > ROUNDING * size {
+                    break;
+                }
                 let missing =
                     [low[a] + most[a] - cell.low[a], cell.high[a] - high[a] - least[a]].into_iter().fold(f64::NEG_INFINITY, f64::max);
                 if missing > ROUNDING * size {

@@ -15,13 +15,25 @@ impl Bodies<'_> {
     /// A box that reaches through the wall of a vessel around it is an error already where the scene is read.
     pub(super) fn gates(&mut self) {
         let (mut scratch, mut points) = (Scratch::default(), Vec::new());
-        let mut found = Vec::new();
+        let (mut found, mut behind, mut late) = (Vec::new(), Vec::new(), Vec::new());
+        let end = self.scene.time.end;
         for inlet in &self.scene.inlets {
+            if inlet.gate.start >= end {
+                late.push(format!("the inlet {} opens at {} s, and the run ends at {end} s", inlet.name, inlet.gate.start));
+            }
             let (low, high) = (inlet.gate.low, inlet.gate.high);
             let Ok(room) = Shape::cuboid(0.5 * (high - low)) else { continue };
             let place = Pose::at(0.5 * (low + high));
             for (i, body) in self.scene.bodies.iter().enumerate().filter(|(_, body)| body.motion != Motion::Dynamic) {
                 let Some(shape) = &self.shapes[i] else { continue };
+                if let Shape::HalfSpace { normal } = shape {
+                    let normal = body.pose.rotation * *normal;
+                    let nearest = DVec3::select(normal.cmpgt(DVec3::ZERO), high, low);
+                    let stays = body.motion == Motion::Static && body.birth == 0.0 && body.death.is_none();
+                    if stays && (nearest - body.pose.position).dot(normal) <= 0.0 {
+                        behind.push((i, inlet.name.clone()));
+                    }
+                }
                 let (below, above) = shape.aabb(&body.pose);
                 if matches!(shape, Shape::HalfSpace { .. } | Shape::Vessel(_)) || !(below.cmplt(high) & above.cmpgt(low)).all() {
                     continue;
@@ -37,6 +49,13 @@ impl Bodies<'_> {
         for (i, inlet) in found {
             let message = format!("stands in the box of the inlet {inlet}, where grains would come in on every side of it");
             self.say(Severity::Hint, Some(i), message, "make the box narrower than the walls around it");
+        }
+        for (i, inlet) in behind {
+            let message = format!("the box of the inlet {inlet} lies wholly behind it, where no grain finds room");
+            self.say(Severity::Hint, Some(i), message, "put the box where grains are to come in; lengths are in m");
+        }
+        for message in late {
+            self.say(Severity::Hint, None, message, "let the run last longer, or let it open earlier");
         }
         let cell = self.scene.periodic;
         let taken: Vec<(usize, String, bool)> = self

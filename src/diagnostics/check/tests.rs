@@ -498,6 +498,15 @@ fn walls_in_the_box_of_an_inlet_and_outlets_that_take_the_scene_are_told() {
     };
     assert_eq!(hints(&inlet(0.09)), [""; 0]);
     assert_eq!(hints(&inlet(0.1)), [""; 0], "as wide as the bin");
+    let found = hints(&format!("{}start = 1\n", inlet(0.09)));
+    assert!(found.len() == 1 && found[0].contains("the inlet tap opens at 1 s, and the run ends at 1 s"), "{found:?}");
+    let floor = |z: f64| {
+        let half = "shape = { kind = \"half_space\" }\nmotion = \"static\"";
+        hints(&format!("{}[[bodies]]\nname = \"floor\"\n{half}\nposition = [0, 0, {z}]\n", inlet(0.09)))
+    };
+    let found = floor(0.3);
+    assert!(found.len() == 1 && found[0].contains("floor: the box of the inlet tap lies wholly behind it"), "{found:?}");
+    assert_eq!(floor(0.2), [""; 0]);
     let head = "[time]\nstep = 1e-3\nend = 1.0\n";
     let error = |text: &str| Scene::from_toml(&format!("{head}{text}"), "t.toml").expect_err(text).to_string();
     assert!(
@@ -558,6 +567,7 @@ fn plates_that_leave_a_periodic_cell_or_end_within_the_reach_of_corners_are_told
     only(&scene(0.4, &moving(-0.08), ball), Severity::Fault, Some("floor"), "0.03 m of the cell are left", "half_space");
     only(&scene(0.45, swinging, ball), Severity::Fault, Some("floor"), "m of the cell are left without it", "half_space");
     only(&scene(0.3, "\"static\"", cube), Severity::Hint, Some("floor"), "reach up to 0.05", "beyond both faces");
+    assert_eq!(all(&scene(0.2, "\"static\"", ball)), [], "no plate that leaves, but a body too long: refused where the scene is built");
     let plane = scene(0.4, &moving(1.0), ball).replace("{ kind = \"cuboid\", size = [0.4, 1, 0.1] }", "{ kind = \"half_space\" }");
     assert_eq!(all(&plane.replace("position = [0.15, 0, -0.05]\n", "")), []);
 }

@@ -5,7 +5,8 @@
 //!
 //! An inlet is an entity with an [`Inlet`] and its [`Flow`]; the simulation keeps the bodies that wait behind it. At the start of a step those
 //! appear that are due, `mass so far ≤ rate (t − start)`, one after the other at random places of the box where they touch nothing. Where
-//! none is found the inlet waits for the next step, so it never makes an overlap, and falls behind where it is blocked.
+//! none is found the inlet waits for the next step, so it never makes an overlap, and falls behind where it is blocked. Along axes of which the
+//! translation of a body is locked it comes in the middle of the box, so that balls which are discs lie in one plane, whatever their sizes.
 
 use super::periodic::Cell;
 use super::signal::FlowQuantity;
@@ -130,7 +131,7 @@ pub struct Outlet {
 /// ```
 /// use drystone::model::flow::Inlet;
 /// use glam::DVec3;
-/// let tap = Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1 };
+/// let tap = Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1, flows: false };
 /// assert!(tap.validate().is_ok() && Inlet { rate: -1.0, ..tap }.validate().is_err());
 /// ```
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,6 +147,9 @@ pub struct Inlet {
     pub start: f64,
     /// Another seed gives other places.
     pub seed: u64,
+    /// Whether bodies come with the velocity of the uniform shear of a [`Cell`] at their place beside their own; where there is none,
+    /// nothing is added.
+    pub flows: bool,
 }
 
 impl Inlet {

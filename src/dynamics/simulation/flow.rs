@@ -64,7 +64,7 @@ impl Simulation {
     /// use drystone::prelude::*;
     /// let mut sim = Simulation::default();
     /// sim.spawn_body(Body::new(Shape::half_space(DVec3::Z)?).fixed())?;
-    /// let tap = Inlet { low: DVec3::new(-0.1, -0.1, 0.5), high: DVec3::new(0.1, 0.1, 0.7), rate: 0.2, start: 0.0, seed: 1 };
+    /// let tap = Inlet { low: DVec3::new(-0.1, -0.1, 0.5), high: DVec3::new(0.1, 0.1, 0.7), rate: 0.2, start: 0.0, seed: 1, flows: false };
     /// let grain = Body::new(Shape::ball(0.01)?).mass(0.01);
     /// let (tap, grains) = sim.add_inlet(tap, vec![grain; 100])?;
     /// sim.run_until(1.0)?;
@@ -132,15 +132,22 @@ impl Simulation {
             // a place depends on seed, body and step alone, so that a resumed run finds the same
             let start = flow.count.wrapping_mul(0xA24B_AED4_963E_E407) ^ step.wrapping_mul(0x9FB2_1C65_1E98_DF25);
             let mut random = Sequence::new(inlet.seed.wrapping_add(start));
+            let locked = glam::BVec3::from_array(body.locks.translation);
+            let middle = 0.5 * (inlet.low + inlet.high);
             let (low, high) = (inlet.low + *radius, inlet.high - *radius);
             let free = (0..TRIES).find_map(|_| {
                 let [x, y, z] = [0, 1, 2].map(|a| random.next_between(low[a], high[a]));
-                let pose = Pose { position: glam::DVec3::new(x, y, z), ..body.pose };
+                let position = glam::DVec3::select(locked, middle, glam::DVec3::new(x, y, z));
+                let pose = Pose { position, ..body.pose };
                 let free = body.shape.as_ref().is_none_or(|shape| crowd.is_free(shape, &pose, &mut scratch, &mut points));
                 free.then_some(pose)
             });
             let Some(pose) = free else { return Ok(()) };
-            self.fill(*entity, &Body { pose, ..body.clone() })?;
+            let mut born = Body { pose, ..body.clone() };
+            if inlet.flows {
+                born.linear += glam::DVec3::select(locked, glam::DVec3::ZERO, cell.flow(pose.position));
+            }
+            self.fill(*entity, &born)?;
             if let Some(shape) = &body.shape {
                 add_images(crowd, shape, &pose, &inlet, &cell);
             }
@@ -168,7 +175,7 @@ impl Simulation {
     /// use drystone::model::flow::Inlet;
     /// use drystone::prelude::*;
     /// let mut sim = Simulation::new(Scheme { gravity: DVec3::ZERO, ..Scheme::default() })?;
-    /// let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 2.0, start: 0.0, seed: 1 };
+    /// let tap = Inlet { low: DVec3::splat(-0.1), high: DVec3::splat(0.1), rate: 2.0, start: 0.0, seed: 1, flows: false };
     /// let (tap, _) = sim.add_inlet(tap, vec![Body::new(Shape::ball(0.09)?).mass(0.5); 100])?;
     /// sim.run_until(1.0)?;
     /// // the first one, which nothing moves, fills the box

@@ -129,12 +129,18 @@ fn inlet(field: &Field<'_>, number: usize, scene: &Scene, names: &Names, resourc
         rate: f.required("rate")?.positive(Quantity::MassRate)?,
         start: f.or("start", 0.0, |t| t.non_negative(Quantity::Time))?,
         seed,
+        flows: scene.flows,
     };
     let count = f.required("count")?.whole(1, 10_000_000)?;
     let material = bodies::material(&mut f, &scene.materials)?;
-    let velocity = f.or("velocity", DVec3::ZERO, |v| v.vector(Quantity::Velocity))?;
+    let locked_translation = f.or("locked_translation", [false; 3], |l| bodies::axes(&l))?;
+    let locked_rotation = f.or("locked_rotation", [false; 3], |l| bodies::axes(&l))?;
+    let velocity = f.or("velocity", DVec3::ZERO, |v| match v.vector(Quantity::Velocity)? {
+        free if (0..3).all(|a| !locked_translation[a] || free[a] == 0.0) => Ok(free),
+        held => Err(v.error(format!("found the velocity {held}, part of which is along a locked axis"), "let it be 0 there")),
+    })?;
     f.finish()?;
-    Ok(Inlet { name, gate, count, grain, sizes, seed, material, velocity })
+    Ok(Inlet { name, gate, count, grain, sizes, seed, material, velocity, locked_translation, locked_rotation })
 }
 
 /// Name of a vessel which some corners of a box are in, and some beside.

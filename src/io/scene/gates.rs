@@ -32,9 +32,11 @@ pub struct Outlet {
 /// ```
 /// use drystone::{granular::{grain::Grain, sizes::Sizes}, io::scene::model::Inlet, model::flow};
 /// use glam::DVec3;
-/// let gate = flow::Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1 };
+/// let gate = flow::Inlet { low: DVec3::ZERO, high: DVec3::ONE, rate: 0.5, start: 0.0, seed: 1, flows: false };
 /// let sizes = Sizes::one(0.01)?;
-/// let tap = Inlet { name: "tap".into(), gate, count: 9, grain: Grain::Ball, sizes, seed: 1, material: 0, velocity: DVec3::ZERO };
+/// let (locked_translation, locked_rotation) = ([false; 3], [false; 3]);
+/// let (name, velocity) = ("tap".into(), DVec3::ZERO);
+/// let tap = Inlet { name, gate, count: 9, grain: Grain::Ball, sizes, seed: 1, material: 0, velocity, locked_translation, locked_rotation };
 /// assert_eq!(tap.grains().last().map(|grain| grain.name), Some("tap.8".into()));
 /// # Ok::<(), String>(())
 /// ```
@@ -56,6 +58,10 @@ pub struct Inlet {
     pub material: usize,
     /// At birth (m/s).
     pub velocity: DVec3,
+    /// World axes along which grains do not move; they come in the middle of the box there.
+    pub locked_translation: [bool; 3],
+    /// World axes about which they do not turn.
+    pub locked_rotation: [bool; 3],
 }
 
 impl Inlet {
@@ -63,7 +69,8 @@ impl Inlet {
         let (shape, turn) = grains::shape(&self.grain, radius, self.seed, number);
         let mut made = BodySpec::new(format!("{}.{number}", self.name), shape);
         made.pose.rotation = turn;
-        BodySpec { material: self.material, linear_velocity: self.velocity, ..made }
+        let (locked_translation, locked_rotation) = (self.locked_translation, self.locked_rotation);
+        BodySpec { material: self.material, linear_velocity: self.velocity, locked_translation, locked_rotation, ..made }
     }
 
     /// Its grains, without a place.

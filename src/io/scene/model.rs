@@ -29,6 +29,7 @@ pub use super::recordables::{LinkQuantity, Record, Recordable, Recorded, Recorde
 pub use super::servo::Servo;
 use super::stop::StopRules;
 pub use super::study::{DamStudy, InclineStudy, Study};
+use crate::granular::grain::Grain;
 use crate::model::bond::Cohesion;
 use crate::model::crushing::Crushing;
 use crate::model::joint::{JointKind, JointSpec, TieSpec, TransmissionSpec};
@@ -167,7 +168,8 @@ impl Scene {
         self.pair_laws.iter().find(same).map_or(self.default_law, |p| p.law)
     }
 
-    /// The axis (0, 1, 2) across the plane in which all grains are discs: balls that this axis alone is locked of, with their centres in one plane.
+    /// The axis (0, 1, 2) across the plane in which all grains are discs, those of inlets among them: balls that this axis alone is locked of, with
+    /// their centres in one plane.
     ///
     /// ```
     /// use drystone::io::scene::Scene;
@@ -177,16 +179,21 @@ impl Scene {
     /// ```
     pub fn discs(&self) -> Option<usize> {
         let grains = || self.dynamic_bodies().map(|(_, body)| body).filter(|body| body.servo.is_none());
-        let first = grains().next().filter(|_| self.inlets.is_empty())?;
-        let across = (0..3).find(|&a| first.locked_translation[a])?;
-        let only: [bool; 3] = std::array::from_fn(|a| a == across);
-        let disc = |body: &Body| match body.shape {
-            ShapeSpec::Ball { radius } => {
-                body.locked_translation == only && (body.pose.position[across] - first.pose.position[across]).abs() <= 1e-9 * radius
-            }
-            _ => false,
+        let ball = |shape: &ShapeSpec| if let ShapeSpec::Ball { radius } = shape { Some(*radius) } else { None };
+        // of each its place, what of it is locked, and its radius where it is a ball
+        let there = || grains().map(|body| (body.pose.position, body.locked_translation, ball(&body.shape)));
+        let to_come = || {
+            let radius = |tap: &Inlet| (tap.grain == Grain::Ball).then(|| tap.sizes.smallest());
+            self.inlets.iter().map(move |tap| (0.5 * (tap.gate.low + tap.gate.high), tap.locked_translation, radius(tap)))
         };
-        grains().all(disc).then_some(across)
+        let all = || there().chain(to_come());
+        let (first, locked, _) = all().next()?;
+        let across = (0..3).find(|&a| locked[a])?;
+        let only: [bool; 3] = std::array::from_fn(|a| a == across);
+        let disc = |(place, locked, radius): (DVec3, [bool; 3], Option<f64>)| {
+            locked == only && radius.is_some_and(|radius| (place[across] - first[across]).abs() <= 1e-9 * radius)
+        };
+        all().all(disc).then_some(across)
     }
 
     /// Whether anything binds faces that touch at the start.

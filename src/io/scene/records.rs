@@ -137,7 +137,8 @@ fn pairs(field: &Field<'_>, bounds: Option<[DVec3; 2]>, scene: &Scene) -> Result
     let bins = f.or("bins", 50, |b| b.whole(1, COLUMNS))?;
     f.finish()?;
     let cell = &scene.periodic;
-    for a in 0..3 {
+    let across = scene.discs();
+    for a in (0..3).filter(|&a| across != Some(a)) {
         let (axis, round) = (["x", "y", "z"][a], cell.size[a]);
         if cell.periodic(a) && 2.0 * largest > round {
             let message = format!("found distances up to {largest} m in a periodic cell of {round} m along {axis}");

@@ -168,6 +168,7 @@ impl Scene {
             }
             writeln!(t, "rate = {:?}\nstart = {:?}\nseed = {}\ncount = {}", gate.rate, gate.start, gate.seed, inlet.count)?;
             writeln!(t, "material = {}\nvelocity = {}", text(&self.materials[inlet.material].name), vector(inlet.velocity))?;
+            write_locks(t, inlet.locked_translation, inlet.locked_rotation)?;
         }
         for surface in &self.surfaces {
             writeln!(t, "\n[[surface]]\nname = {}\n{}", text(&surface.name), extent(&surface.surface))?;
@@ -256,12 +257,7 @@ impl Scene {
                 writeln!(t, "{key} = {}", vector(value))?;
             }
         }
-        for (key, locks) in [("locked_translation", body.locked_translation), ("locked_rotation", body.locked_rotation)] {
-            if locks != [false; 3] {
-                let axes = ["\"x\"", "\"y\"", "\"z\""].into_iter().zip(locks).filter(|(_, locked)| *locked);
-                writeln!(t, "{key} = {}", list(axes.map(|(axis, _)| axis.to_owned())))?;
-            }
-        }
+        write_locks(t, body.locked_translation, body.locked_rotation)?;
         if let Some(servo) = &body.servo {
             writeln!(t, "servo = {}", servo.text())?;
         }
@@ -292,6 +288,17 @@ pub(super) fn text(text: &str) -> String {
         }
     }
     quoted + "\""
+}
+
+/// What of a body, or of the grains of an inlet, is locked.
+fn write_locks(t: &mut String, translation: [bool; 3], rotation: [bool; 3]) -> std::fmt::Result {
+    for (key, locks) in [("locked_translation", translation), ("locked_rotation", rotation)] {
+        if locks != [false; 3] {
+            let axes = ["\"x\"", "\"y\"", "\"z\""].into_iter().zip(locks).filter(|(_, locked)| *locked);
+            writeln!(t, "{key} = {}", list(axes.map(|(axis, _)| axis.to_owned())))?;
+        }
+    }
+    Ok(())
 }
 
 fn list(items: impl IntoIterator<Item = String>) -> String {
@@ -634,6 +641,8 @@ mod tests {
             velocity = [0, 0, -1]
             start = 0.1
             seed = 4
+            locked_translation = ["y"]
+            locked_rotation = ["x", "z"]
             [[inlet]]
             box = [[-1, 0, 0], [1, 0.5, 3]]
             rate = 1
