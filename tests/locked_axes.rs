@@ -2,6 +2,7 @@
 #![cfg(feature = "simulation")]
 #![allow(clippy::unwrap_used, reason = "a scene that cannot be built has failed")]
 
+use drystone::assembly::problem::StepProblem;
 use drystone::diagnostics::summary::Summary;
 use drystone::io::scene::{Scene, SceneSource};
 use drystone::scenes::{Built, run};
@@ -117,6 +118,13 @@ fn discs_that_resist_rolling_stay_in_their_plane_to_the_last_bit_and_miss_no_ste
         assert_eq!((summary.unconverged_steps, summary.lagged_steps, summary.infeasible_steps), (0, 0, 0), "{name}");
         assert!((2..26).all(|body| position(&built, body)[a] == 0.3), "{name}");
         assert!(summary.contacts > 30, "{}", summary.contacts);
+        // a file of the step has them as they were solved
+        let (global, _) = built.simulation.world().resource::<StepProblem>().global_with_moments();
+        let mass: Vec<f64> = global.mass.diag_iter().map(|m| m.copied().unwrap_or(0.0)).collect();
+        assert!(
+            mass.chunks_exact(6).all(|m| (m[a] - m[b]).abs() < 1e-12 * m[b] && (m[3 + a] - m[3 + b]).abs() < 1e-12 * m[3 + a]),
+            "{mass:?}"
+        );
     }
 }
 

@@ -42,7 +42,8 @@ fn the_rows_of_the_sweep_are_those_of_the_sparse_matrices() -> Fallible {
                 assert!(report.converged, "{report:?}");
             }
             let step = sim.world().resource::<StepProblem>();
-            let (p, global) = (&step.problem, step.global());
+            let p = &*step.stated();
+            let (global, _) = step.global_with_moments();
             let (dofs, rows) = (global.mass.rows(), global.h.rows());
             assert_eq!((dofs, rows), (6 * p.rigid.len() + p.free.general.len(), 3 * p.contacts.len() + p.block_b.len()));
             assert!(p.contacts.len() > 8 && p.blocks.len() >= 2, "{} contacts, {} blocks", p.contacts.len(), p.blocks.len());
