@@ -383,7 +383,7 @@ pub fn solve(scheme: Res<Scheme>, pass: Res<Pass>, mut step: ResMut<StepProblem>
     solve_rounds(&mut step, &mut solver, scheme.friction);
     let StepProblem { problem, answer, planes, locked, .. } = &mut *step;
     if *locked {
-        planes.lock(&mut problem.rigid, &mut answer.velocities.rigid);
+        planes.lock(problem, &mut answer.velocities.rigid);
     }
     if step.problem.stop.asked() {
         return;

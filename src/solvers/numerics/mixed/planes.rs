@@ -29,13 +29,15 @@ const IN_PLANE: f64 = 1e-12;
 /// planes.unlock(&mut p);
 /// assert_eq!(p.rigid[0].inverse_mass, DVec3::ONE);
 /// let mut v = p.free.rigid.clone();
-/// planes.lock(&mut p.rigid, &mut v);
+/// planes.lock(&mut p, &mut v);
 /// assert_eq!(p.rigid, locked);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Planes {
     /// per body
     axes: Vec<u8>,
+    /// contacts whose arms lead out of their plane, its axis, and how far (m)
+    arms: Vec<(u32, u8, [f64; 2])>,
 }
 
 /// A body that moves out of any plane, or in a way of its own.
@@ -46,8 +48,9 @@ const KEEPS: u8 = 4;
 impl Planes {
     /// Frees the bodies of the problem that stay in their planes all the same, and takes off what their arms have along its normal.
     pub fn unlock(&mut self, p: &mut MixedProblem) {
-        let Self { axes } = self;
+        let Self { axes, arms } = self;
         axes.clear();
+        arms.clear();
         axes.extend(p.rigid.iter().zip(&p.free.rigid).map(|(mass, free)| plane(mass, free).unwrap_or(NONE)));
         if axes.iter().all(|axis| *axis == NONE) {
             return;
@@ -62,7 +65,11 @@ impl Planes {
             }
             let axis = usize::from(least);
             if least == most && lies_in(c, given, axis) {
-                (c.arm1[axis], c.arm2[axis]) = (0.0, 0.0);
+                let out = [c.arm1[axis], c.arm2[axis]];
+                if out != [0.0; 2] {
+                    arms.push((k as u32, least, out));
+                    (c.arm1[axis], c.arm2[axis]) = (0.0, 0.0);
+                }
             } else {
                 bodies.for_each(|body| axes[body] |= KEEPS);
             }
@@ -85,9 +92,13 @@ impl Planes {
         }
     }
 
-    /// Locks them again, and takes the rounding off by which they have left their planes.
-    pub fn lock(&self, rigid: &mut [RigidMass], v: &mut [Twist]) {
-        for ((mass, v), axis) in rigid.iter_mut().zip(v).zip(&self.axes).filter(|(_, axis)| **axis < NONE) {
+    /// Locks them again, and takes the rounding off the velocities `v` by which they have left their planes.
+    pub fn lock(&self, p: &mut MixedProblem, v: &mut [Twist]) {
+        for &(k, axis, out) in &self.arms {
+            let (c, a) = (&mut p.contacts[k as usize], usize::from(axis));
+            [c.arm1[a], c.arm2[a]] = out;
+        }
+        for ((mass, v), axis) in p.rigid.iter_mut().zip(v).zip(&self.axes).filter(|(_, axis)| **axis < NONE) {
             let a = usize::from(*axis);
             let (turns, spin) = (mass.inverse_inertia[a], v.angular[a]);
             (mass.inverse_inertia, v.angular) = ([0.0; 6], DVec3::ZERO);
@@ -172,7 +183,7 @@ mod tests {
             assert!(p.rigid.iter().all(|m| m.inverse_mass == DVec3::ONE && m.turns_as_ball()));
             p.prepare().expect("legal");
             let mut free = solved(&p);
-            planes.lock(&mut p.rigid, &mut free.velocities.rigid);
+            planes.lock(&mut p, &mut free.velocities.rigid);
             assert_eq!(p.rigid, pair(a).rigid);
             for (v, w) in free.velocities.rigid.iter().zip(&locked.velocities.rigid) {
                 assert!((v.linear - w.linear).length() < 1e-10 && (v.angular - w.angular).length() < 1e-10, "{v:?} {w:?}");
@@ -194,8 +205,11 @@ mod tests {
         assert_eq!(kept(|_| ()), [false, false]);
         let mut p = pair(1);
         p.contacts[1].arm1 = DVec3::new(0.5, 0.2, -1.0);
-        Planes::default().unlock(&mut p);
+        let mut planes = Planes::default();
+        planes.unlock(&mut p);
         assert_eq!((p.planar, p.contacts[1].arm1), (true, DVec3::new(0.5, 0.0, -1.0)));
+        planes.lock(&mut p, &mut [Twist::default(); 2]);
+        assert_eq!(p.contacts[1].arm1, DVec3::new(0.5, 0.2, -1.0), "places of contacts stay what they are");
         assert_eq!(kept(|p| p.contacts[0].normal = DVec3::new(1e-6, 1e-6, 1.0).normalize()), [true, false], "an oblique floor");
         assert_eq!(
             kept(|p| p.contacts[0].b = p.contacts[0].to_local(DVec3::new(0.0, 0.1, 0.0))),
