@@ -5,6 +5,7 @@
 
 use super::problem::{Place, Rebound};
 use super::systems::world_twist;
+use crate::algebra::fetch::{ahead, fetch};
 use crate::algebra::lanes::Lanes;
 use crate::algebra::spatial::{rotate_exp, tangents};
 use crate::integrator::systems::Pass;
@@ -90,7 +91,11 @@ impl Job<'_> {
     #[inline(always)]
     fn assemble_groups(&self, order: &[u32], first: u32, out: &mut Out<'_>, rebounds: &mut Vec<Rebound>) -> bool {
         let (mut lively, mut k) = (false, 0);
-        for group in order.iter().map(|&g| &self.groups[g as usize]) {
+        let ahead = ahead(self.groups.len());
+        for (at, group) in order.iter().map(|&g| &self.groups[g as usize]).enumerate() {
+            if let Some(&next) = order.get(at.saturating_add(ahead)) {
+                self.fetch(&self.groups[next as usize]);
+            }
             let from = k;
             k += group.points as usize;
             let Some((pair, manifold)) = find_pair(self.all, group.source) else { continue };
@@ -113,6 +118,17 @@ impl Job<'_> {
             }
         }
         lively
+    }
+
+    /// Asks for what the rows of a group are made from: pairs lie in the order of their birth.
+    #[inline(always)]
+    fn fetch(&self, group: &Group) {
+        if let Some((pair, manifold)) = find_pair(self.all, group.source) {
+            fetch(pair);
+            fetch(manifold);
+        }
+        group.slots.iter().for_each(|&s| fetch(&self.rows.places[s as usize]));
+        group.rows.iter().filter_map(|&r| self.rows.before.get(r as usize)).for_each(fetch);
     }
 
     /// The row of a point, number k of `out`.

@@ -3,6 +3,7 @@
 use super::locked::{Held, any_locks, judge, normal_is_held};
 use super::problem::{Place, Solver, StepProblem};
 use super::rows::{Job, Out, Pairs, Row, Rows, cut, fall, find_pair, press, sum_rounding};
+use crate::algebra::fetch::{ahead, fetch};
 use crate::algebra::pieces::{Part, each_piece, length, share};
 use crate::algebra::spatial::tangents;
 use crate::integrator::mixing::Mixing;
@@ -495,11 +496,16 @@ pub fn store_reactions(
     let (step, problem) = (&*step, &step.problem);
     let store = |first: usize, pairs: &[ContactPair], manifolds: &mut [Manifold]| {
         let from = step.groups.partition_point(|g| (g.source as usize) < first);
-        let mut groups = step.groups[from..].iter().zip(&step.first_contact[from..]).peekable();
+        let rows = &step.first_contact[from..];
+        let (mut groups, mut next) = (step.groups[from..].iter().zip(rows).peekable(), rows.iter().skip(ahead(step.groups.len())));
         let from = step.rebounds.partition_point(|r| (r.source as usize) < first);
         let mut rebounds = step.rebounds[from..].iter().filter(|r| r.ends).peekable();
         for (source, (pair, manifold)) in (first as u32..).zip(pairs.iter().zip(manifolds)) {
             let first = groups.next_if(|(g, _)| g.source == source).map(|(_, &first)| first as usize);
+            if let (Some(_), Some(&next)) = (first, next.next()) {
+                let rows = [&step.answer.reactions.contacts, &step.after, &step.driven];
+                rows.iter().filter_map(|rows| rows.get(next as usize)).for_each(fetch);
+            }
             store_pair(&scheme, step, (least, lively), pair, &mut manifold.points, first, |k| {
                 rebounds.next_if(|r| r.contact == k as u32).is_some()
             });

@@ -8,6 +8,7 @@ use super::standing;
 use super::sweep::{Met, Moving, SAME_WAY, pass_by, sweep};
 use super::systems::{Cached, Mover, Proximity, image_shift, is_stopped};
 use super::ways::own_way;
+use crate::algebra::fetch::{ahead, fetch};
 use crate::algebra::pieces::{self, Part, share};
 use crate::algebra::spatial::Pose;
 use crate::model::contact::{ContactPair, Manifold, Swept, Touch, inherit};
@@ -62,16 +63,21 @@ pub fn narrow_phase(
         let (all, points) = (pairs.bypass_change_detection(), manifolds.bypass_change_detection());
         let shared = share(Part::Narrow, all.len(), PAIRS);
         let length = if shared { pieces::length(all.len()) } else { all.len().max(1) };
+        let ahead = ahead(all.len());
         hands.resize_with(all.len().div_ceil(length).max(hands.len()), Hand::default);
         let find = |(k, ((pairs, manifolds), hand)): (usize, ((&mut [ContactPair], &mut [Manifold]), &mut Hand))| {
             hand.changed.clear();
-            for (number, (pair, manifold)) in (k * length..).zip(pairs.iter_mut().zip(manifolds)) {
+            for (at, manifold) in manifolds.iter_mut().enumerate() {
+                if let Some(next) = pairs.get(at.saturating_add(ahead)) {
+                    detection.fetch(next);
+                }
                 // pairs of large hulls take a tenth of a millisecond each, and there may be a hundred thousand
                 if is_stopped(stop) {
                     hand.cut = true;
                     return;
                 }
-                detection.find(number, pair, manifold, written[number], hand);
+                let number = k * length + at;
+                detection.find(number, &mut pairs[at], manifold, written[number], hand);
             }
         };
         if shared {
@@ -116,6 +122,20 @@ struct Detection<'a> {
 }
 
 impl Detection<'_> {
+    /// Asks for what is read of the bodies of a pair, which lie in the order of their slots.
+    #[inline(always)]
+    fn fetch(&self, pair: &ContactPair) {
+        for slot in pair.slots.map(|s| s as usize) {
+            let body = &self.bodies[slot];
+            fetch(&body.pose);
+            fetch(&body.velocity);
+            fetch(&body.inertia);
+            fetch(&body.seen);
+            fetch(&self.cached[slot]);
+            fetch(&self.movers[slot]);
+        }
+    }
+
     /// The points of a pair, to which somebody else may have `written` since the detection before.
     fn find(&self, number: usize, pair: &mut ContactPair, manifold: &mut Manifold, written: bool, hand: &mut Hand) {
         let Self { scheme, last, laws, crushing, bodies, cached, movers } = *self;

@@ -7,6 +7,7 @@ mod elimination;
 pub mod envelope;
 pub mod exponential;
 pub mod factor;
+pub mod fetch;
 mod fronts;
 pub mod lanes;
 mod lu_fronts;
