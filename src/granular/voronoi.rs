@@ -131,31 +131,36 @@ fn cuboid(low: DVec3, high: DVec3) -> Faces {
 /// The cell of point `i` within the box.
 fn cell(i: usize, points: &[DVec3], grid: &Grid, mut faces: Faces, tolerance: f64) -> Cell {
     let (x, at) = (points[i], grid.cell(points[i]));
+    let farthest = |faces: &Faces| faces.iter().flatten().map(|c| c.distance(x)).fold(0.0, f64::max);
+    let mut reach = farthest(&faces);
     let mut near = Vec::new();
     for ring in 0.. {
-        let reach = faces.iter().flatten().map(|c| c.distance(x)).fold(0.0, f64::max);
         near.clear();
         // what is `ring` cells away is at least ring − 1 widths away
         if (ring - 1) as f64 * grid.width.min_element() > 2.0 * reach || !grid.ring(at, ring, &mut near) {
             break;
         }
-        near.retain(|&j| j != i);
-        near.sort_by(|&a, &b| points[a].distance_squared(x).total_cmp(&points[b].distance_squared(x)).then(a.cmp(&b)));
+        let square = |j: usize| points[j].distance_squared(x);
+        near.retain(|&j| j != i && square(j) <= 4.0 * reach * reach);
+        near.sort_by(|&a, &b| square(a).total_cmp(&square(b)).then(a.cmp(&b)));
         for &j in &near {
+            if square(j) > 4.0 * reach * reach {
+                break;
+            }
             let normal = (points[j] - x).normalize_or_zero();
-            if normal != DVec3::ZERO {
-                clip(&mut faces, normal, normal.dot(0.5 * (points[j] + x)), tolerance);
+            if normal != DVec3::ZERO && clip(&mut faces, normal, normal.dot(0.5 * (points[j] + x)), tolerance) {
+                reach = farthest(&faces);
             }
         }
     }
     measure(&faces, 1e3 * tolerance)
 }
 
-/// Cuts away what lies beyond `normal · x = offset`.
-fn clip(faces: &mut Faces, normal: DVec3, offset: f64, tolerance: f64) {
+/// Cuts away what lies beyond `normal · x = offset`; whether anything does.
+fn clip(faces: &mut Faces, normal: DVec3, offset: f64, tolerance: f64) -> bool {
     let height = |x: DVec3| normal.dot(x) - offset;
     if faces.iter().flatten().all(|&x| height(x) <= tolerance) {
-        return;
+        return false;
     }
     let mut rim: Vec<DVec3> = Vec::new();
     for face in faces.iter_mut() {
@@ -198,6 +203,7 @@ fn clip(faces: &mut Faces, normal: DVec3, offset: f64, tolerance: f64) {
         }
         faces.push(unique);
     }
+    true
 }
 
 /// Volume and centre by tetrahedra from a corner; corners that coincide once.
