@@ -138,7 +138,7 @@ pub fn build(scene: &Scene) -> Result<Built, BuildError> {
     for body in &scene.bodies {
         let mut made = rigid_body(scene, body)?;
         if scene.flows && body.motion == Motion::Dynamic {
-            made.linear += scene.periodic.flow(body.pose.position);
+            made.linear += scene.periodic.flow(made.centre_of_mass().map_err(SimulationError::from)?);
         }
         let entity = if body.birth > 0.0 {
             made.validate().map_err(SimulationError::from)?;

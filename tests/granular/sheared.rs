@@ -58,6 +58,21 @@ fn momentum_is_kept_and_the_energy_that_comes_in_is_the_work_of_the_images() {
 }
 
 #[test]
+fn grains_of_any_shape_begin_with_the_flow_at_their_centre_of_mass() {
+    let grain = "grain = { kind = \"clump\", balls = [[0, 0, 0, 1], [1, 0.3, 0, 0.5]] }";
+    let text = format!(
+        "gravity = [0, 0, 0]\ntime = {{ step = \"1 ms\", end = 1 }}\n[periodic]\nx = [-0.3, 0.3]\ny = [-0.3, 0.3]\nz = [-0.3, 0.3]\n\
+         shear = {{ rate = 5 }}\n[[generate.lattice]]\ncount = [4, 4, 4]\nradius = 0.02\nposition = [0, 0, -0.25]\nground = false\n\
+         walls = false\n{grain}\n\
+         [[inlet]]\nbox = [[-0.2, -0.2, 0.1], [0.2, 0.2, 0.29]]\nrate = 1000\ncount = 5\nradius = 0.02\n{grain}\n"
+    );
+    let mut built = built(&text);
+    built.simulation.step().expect("a step");
+    let missed = of_bodies(&built, |x, v, _| (v - DVec3::X * (5.0 * x.z)).length());
+    assert!(missed.len() == 65 && missed.iter().all(|v| *v < 1e-12), "{missed:?}");
+}
+
+#[test]
 fn a_single_grain_meets_the_image_that_the_shear_brings() {
     // two balls of 0.1 at rest, 0.3 apart through the face; the image of the lower one passes above at γ̇ L = 1 m/s and touches the upper one
     let text = |flow: bool| {

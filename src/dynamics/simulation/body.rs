@@ -184,6 +184,24 @@ impl Body {
         self.components().map(drop)
     }
 
+    /// Where its centre of mass is (m); `pose` says where the origin of its shape is.
+    ///
+    /// ```
+    /// use drystone::{algebra::spatial::Pose, geometry::Shape, simulation::Body};
+    /// # use glam::DVec3;
+    /// let ball = Shape::ball(0.1)?;
+    /// let body = Body::new(Shape::compound(vec![(Pose::at(DVec3::X), ball)])?).at(DVec3::Z);
+    /// assert!((body.centre_of_mass()? - DVec3::new(1.0, 0.0, 1.0)).length() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A dynamic body whose shape has no mass.
+    pub fn centre_of_mass(&self) -> Result<DVec3, BodyError> {
+        let frame = if matches!(self.motion, Motion::Dynamic) { self.inertia()?.1 } else { Pose::IDENTITY };
+        Ok(self.pose.compose(&frame).position)
+    }
+
     fn number(&self, reason: impl Into<String>) -> BodyError {
         BodyError::Number { name: self.name.clone(), reason: reason.into() }
     }

@@ -145,7 +145,7 @@ impl Simulation {
             let Some(pose) = free else { return Ok(()) };
             let mut born = Body { pose, ..body.clone() };
             if inlet.flows {
-                born.linear += glam::DVec3::select(locked, glam::DVec3::ZERO, cell.flow(pose.position));
+                born.linear += glam::DVec3::select(locked, glam::DVec3::ZERO, cell.flow(born.centre_of_mass()?));
             }
             self.fill(*entity, &born)?;
             if let Some(shape) = &body.shape {
