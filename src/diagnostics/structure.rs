@@ -67,8 +67,8 @@ pub fn pair_correlation(packing: &Packing, [low, high]: [DVec3; 2], largest: f64
     counts.iter().enumerate().map(row).collect()
 }
 
-/// How far large balls have parted from small ones along an axis, means by volume, in parts of half of the way over which grains are spread
-/// (m, along the axis: [`extent`]); balls of at least `radius` (m) are large. Not a number where one kind is missing, and along axes that are
+/// How far large grains have parted from small ones along an axis, means by volume, in parts of half of the way over which grains are spread
+/// (m, along the axis: [`extent`]); those of at least `radius` (m) are large, by half of [`Grain::diameter`]. Not a number where one kind is missing, and along axes that are
 /// `round` ([`Cell::round`](crate::model::periodic::Cell::round)), which have no first and no last place.
 ///
 /// ```
@@ -84,7 +84,7 @@ pub fn segregation(packing: &Packing, round: BVec3, axis: DVec3, radius: f64, [f
     }
     let mut sums = [[0.0; 2]; 2];
     for grain in &packing.grains {
-        let sum = &mut sums[usize::from(grain.radius.is_some_and(|r| r >= radius))];
+        let sum = &mut sums[usize::from(0.5 * grain.diameter() >= radius)];
         sum[0] += grain.volume * grain.position.dot(axis);
         sum[1] += grain.volume;
     }
@@ -92,7 +92,7 @@ pub fn segregation(packing: &Packing, round: BVec3, axis: DVec3, radius: f64, [f
     2.0 * (large - small) / (to - from)
 }
 
-/// From where to where grains are spread along an axis, by the farthest points of balls and the centres of others (m).
+/// From where to where grains are spread along an axis, by the farthest points of balls and of the boxes of others (m).
 ///
 /// ```
 /// use drystone::diagnostics::{grains::{Grain, Packing}, structure::extent};
@@ -101,8 +101,12 @@ pub fn segregation(packing: &Packing, round: BVec3, axis: DVec3, radius: f64, [f
 /// assert_eq!(extent(&Packing { grains: vec![ball(0.5), ball(3.0)], ..Packing::default() }, DVec3::Z), [0.0, 3.5]);
 /// ```
 pub fn extent(packing: &Packing, axis: DVec3) -> [f64; 2] {
-    let ends = packing.grains.iter().map(|g| (g.position.dot(axis), g.radius.unwrap_or(0.0)));
-    ends.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (x, r)| [low.min(x - r), high.max(x + r)])
+    let reach = |g: &Grain| match (g.radius, g.reach.map(|corner| corner * axis)) {
+        (Some(r), _) => [-r, r],
+        (None, [a, b]) => [a.min(b).element_sum(), a.max(b).element_sum()],
+    };
+    let ends = packing.grains.iter().map(|g| (g.position.dot(axis), reach(g)));
+    ends.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (x, [below, above])| [low.min(x + below), high.max(x + above)])
 }
 
 /// How the velocities of grains change with their place: the ∇v (1/s, columns by the axis of the derivative) of the linear flow that misses
@@ -279,6 +283,18 @@ mod tests {
         let of = |packing: &Packing| segregation(packing, BVec3::FALSE, DVec3::Z, 0.15, [1.0, 3.0]);
         assert!(of(&mixed).abs() < 0.03 && (of(&layers) - 1.0).abs() < 0.02, "{} {}", of(&mixed), of(&layers));
         assert!(segregation(&layers, BVec3::FALSE, DVec3::Z, 0.5, [1.0, 3.0]).is_nan());
+        // grains of other shapes count by the ball of their volume, and reach as far as their boxes
+        let cubes = |packing: &Packing| {
+            let cube = |g: &Grain| {
+                let edge = libm::cbrt(4.0 / 3.0 * PI) * g.radius.unwrap();
+                let reach = [DVec3::splat(-0.5 * edge), DVec3::splat(0.5 * edge)];
+                Grain { volume: edge * edge * edge, radius: None, reach, ..*g }
+            };
+            Packing { grains: packing.grains.iter().map(cube).collect(), ..Packing::default() }
+        };
+        assert!((of(&cubes(&layers)) - of(&layers)).abs() < 1e-12, "{} {}", of(&cubes(&layers)), of(&layers));
+        let [low, high] = extent(&cubes(&layers), DVec3::Z);
+        assert!((low - 1.0 + 0.0806).abs() < 1e-3 && (high - 3.0 - 0.1612).abs() < 1e-3, "{low} {high}");
         let round = |x, z| segregation(&layers, BVec3::new(x, false, z), DVec3::Z, 0.15, [1.0, 3.0]);
         assert!(round(false, true).is_nan() && round(true, false) == of(&layers), "cut elsewhere, the half below would lie above");
     }

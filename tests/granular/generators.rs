@@ -2,6 +2,7 @@
 
 use drystone::io::scene::Scene;
 use drystone::io::scene::model::Motion;
+use drystone::model::newton_euler::{Inertia, Velocity};
 use drystone::scenes::build;
 
 fn lattice(keys: &str) -> String {
@@ -50,6 +51,21 @@ fn an_agitated_generator_begins_as_a_gas_and_says_what_does_not_go_together() {
     }
     let one = lattice("agitation = 1").replace("[3, 3, 2]", "[1, 1, 1]");
     assert!(Scene::from_toml(&one, "t").expect_err("one grain").to_string().contains("single grain"));
+}
+
+#[test]
+fn an_agitated_generator_has_no_momentum_whatever_the_shape_of_its_grains() {
+    let clump = "grain = { kind = \"clump\", balls = [[0, 0, 0, 1], [1, 0, 0, 0.5]] }\nradius = [0.004, 0.01]";
+    for keys in ["radius = [0.004, 0.01]", "grain = { kind = \"rock\" }\nradius = 0.01", clump, "corners = 10\nradius = 0.01"] {
+        let text = format!(
+            "time = {{ step = \"1 ms\", end = 1 }}\n[[generate.pour]]\ncount = 40\nwidth = [0.1, 0.1]\nbottom = 1\nagitation = 0.3\n{keys}\n"
+        );
+        let built = build(&Scene::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"))).expect("builds");
+        let world = built.simulation.world();
+        let parts = built.entities.iter().filter_map(|e| Some((world.get::<Inertia>(*e)?.mass, world.get::<Velocity>(*e)?.linear)));
+        let (momentum, mass) = parts.fold((glam::DVec3::ZERO, 0.0), |(p, sum), (m, v)| (p + m * v, sum + m));
+        assert!(momentum.length() < 1e-12 * mass, "{keys}: {}", momentum / mass);
+    }
 }
 
 #[test]

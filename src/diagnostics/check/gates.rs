@@ -2,9 +2,10 @@
 
 use super::{Bodies, Severity};
 use crate::algebra::spatial::Pose;
+use crate::diagnostics::grains::Grain;
 use crate::geometry::shapes::UNBOUNDED;
 use crate::geometry::{Scratch, Shape, contact_points};
-use crate::io::scene::model::{Measure, Motion, ShapeSpec};
+use crate::io::scene::model::{Body, Measure, Motion};
 use crate::model::flow::Region;
 use glam::DVec3;
 
@@ -171,8 +172,12 @@ impl Bodies<'_> {
         if !self.scene.inlets.is_empty() {
             return;
         }
-        let radii = || self.dynamic().map(|(_, body)| if let ShapeSpec::Ball { radius } = body.shape { radius } else { f64::NEG_INFINITY });
-        let (smallest, largest) = radii().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)));
+        let radius = |(i, _): (usize, &Body)| match self.shapes[i].as_ref()? {
+            Shape::Ball { radius } => Some(*radius),
+            shape => Some(0.5 * Grain { volume: shape.volume().ok()?, ..Grain::default() }.diameter()),
+        };
+        let (smallest, largest) =
+            self.dynamic().filter_map(radius).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)));
         let parted = self.scene.measures.iter().filter_map(|m| Some((m.name.clone(), m.segregation.as_ref()?.radius)));
         let found: Vec<(String, f64, &str)> = parted
             .filter_map(|(name, radius)| {
@@ -184,7 +189,12 @@ impl Bodies<'_> {
             let message = format!(
                 "the measure {name} has a `segregation` at the radius {radius} m, by which all grains are {kind}; its column is nan"
             );
-            self.say(Severity::Hint, None, message, "put the radius between those of the balls that are to part");
+            self.say(
+                Severity::Hint,
+                None,
+                message,
+                "put the radius between those of the grains that are to part, of other shapes than balls that of the ball of their volume",
+            );
         }
     }
 }

@@ -583,6 +583,12 @@ fn a_segregation_of_grains_that_are_all_alike_is_told() {
     assert_eq!(all(&scene(0.2)), [], "a ball of this radius is large");
     only(&scene(0.1), Severity::Hint, None, "the radius 0.1 m, by which all grains are large", "between those");
     only(&scene(0.21), Severity::Hint, None, "all grains are small", "between those");
+    // a cube has the radius of the ball of its volume, 0.62 of its edge
+    let two = [block("low", "[0.1, 0.1, 0.1]", "[0, 0, 0.05]"), block("high", "[0.2, 0.2, 0.2]", "[1, 0, 0.1]")].concat();
+    let cubes = |radius: f64| format!("{FLOOR}{two}[[measure]]\nname = \"cut\"\nsegregation = {{ radius = {radius} }}\n");
+    assert_eq!(all(&cubes(0.123)), []);
+    only(&cubes(0.125), Severity::Hint, None, "all grains are small", "between those");
+    only(&cubes(0.062), Severity::Hint, None, "all grains are large", "between those");
     let round = |more: &str| format!("{}[periodic]\nx = [0, 4]\n", scene(0.15).replace("radius = 0.15", &format!("radius = 0.15, {more}")));
     assert_eq!(all(&round("axis = [0, 1, 1]")), []);
     only(&round("axis = [1, 0, 1]"), Severity::Hint, None, "along x, where the periodic cell has no first", "shorter than the cell");

@@ -104,7 +104,7 @@ pub struct Surface {
 pub struct Segregation {
     /// Unit vector along which they part.
     pub axis: DVec3,
-    /// Balls of at least this radius are large (m).
+    /// Grains of at least this radius are large (m), of other shapes than balls by that of the ball of their volume.
     pub radius: f64,
     /// From where to where grains are spread along the axis (m); none: as they are.
     pub between: Option<[f64; 2]>,

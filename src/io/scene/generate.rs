@@ -204,9 +204,10 @@ fn lattice(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError
     let centres = lattice.centres();
     let radii = sizes.radii(centres.len(), seed);
     let grain = f.or("grain", Grain::Ball, |g| grains::grain(&g, resources))?;
-    let velocities = agitation(f, &radii, seed)?;
     let clash = (grain == Grain::Ball).then(|| overlap(f, &lattice, &centres, &radii, &fixed)).flatten();
-    Ok(Made { fixed, moving: grown(&grain, centres.into_iter().zip(radii), seed), velocities, clash, ..Made::default() })
+    let moving = grown(&grain, centres.into_iter().zip(radii), seed);
+    let velocities = agitation(f, &moving, seed)?;
+    Ok(Made { fixed, moving, velocities, clash, ..Made::default() })
 }
 
 /// That balls of a lattice begin within each other, or within its walls.
@@ -236,14 +237,21 @@ fn overlap(
     ))
 }
 
-/// Random velocities of grains of these radii, where `agitation` asks for them.
-fn agitation(f: &mut Fields<'_>, radii: &[f64], seed: u64) -> Result<Vec<DVec3>, SceneError> {
+/// Random velocities of grains of one material, where `agitation` asks for them.
+fn agitation(f: &mut Fields<'_>, grains: &[(ShapeSpec, Pose)], seed: u64) -> Result<Vec<DVec3>, SceneError> {
     let Some(field) = f.optional("agitation") else { return Ok(Vec::new()) };
     let speed = field.non_negative(Quantity::Velocity)?;
-    if radii.len() < 2 {
+    if grains.len() < 2 {
         return Err(field.error("found `agitation` of a single grain", "a mean velocity of zero needs two grains or more"));
     }
-    Ok(agitated(radii, speed, seed))
+    // masses in those of the ball of radius 1
+    let mass = |(shape, _): &(ShapeSpec, Pose)| match shape {
+        ShapeSpec::Ball { radius } => Ok(radius * radius * radius),
+        _ => shape.build().and_then(|shape| shape.volume()).map(|volume| 0.75 / std::f64::consts::PI * volume),
+    };
+    let masses: Result<Vec<f64>, _> = grains.iter().map(mass).collect();
+    let masses = masses.map_err(|e| field.error(e.to_string(), "give grains that have a mass"))?;
+    Ok(agitated(&masses, speed, seed))
 }
 
 /// Grains of these radii in these places.
@@ -292,12 +300,13 @@ fn pour(f: &mut Fields<'_>, resources: &Resources) -> Result<Made, SceneError> {
         }
         // few corners may all lie in one half of the ball
         let hulls = pour.polyhedra(field.whole(8, 200)?);
-        let moving = hulls.into_iter().map(|(at, points)| (ShapeSpec::Hull { points }, Pose::at(at))).collect();
-        return Ok(Made { fixed, moving, ..Made::default() });
+        let moving: Vec<_> = hulls.into_iter().map(|(at, points)| (ShapeSpec::Hull { points }, Pose::at(at))).collect();
+        let velocities = agitation(f, &moving, seed)?;
+        return Ok(Made { fixed, moving, velocities, ..Made::default() });
     }
-    let balls = pour.balls();
-    let velocities = agitation(f, &balls.iter().map(|ball| ball.1).collect::<Vec<_>>(), seed)?;
-    Ok(Made { fixed, moving: grown(&grain, balls.into_iter(), seed), velocities, ..Made::default() })
+    let moving = grown(&grain, pour.balls().into_iter(), seed);
+    let velocities = agitation(f, &moving, seed)?;
+    Ok(Made { fixed, moving, velocities, ..Made::default() })
 }
 
 /// Balls that grow to a solid fraction; along axes that the box goes through from face to face of the cell it meets itself.
@@ -330,8 +339,9 @@ fn pack(f: &mut Fields<'_>, cell: &Cell, resources: &Resources) -> Result<Made, 
             "take a smaller fraction (random packings of equal balls end at 0.64, between walls below), a larger box or smaller balls";
         fraction.error(format!("found the solid fraction {solid_fraction}: {found}"), cure)
     })?;
-    let velocities = agitation(f, &balls.iter().map(|ball| ball.1).collect::<Vec<_>>(), seed)?;
-    Ok(Made { moving: grown(&Grain::Ball, balls.into_iter(), seed), velocities, ..Made::default() })
+    let moving = grown(&Grain::Ball, balls.into_iter(), seed);
+    let velocities = agitation(f, &moving, seed)?;
+    Ok(Made { moving, velocities, ..Made::default() })
 }
 
 fn pyramid(f: &mut Fields<'_>, _: &Resources) -> Result<Made, SceneError> {
