@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+from vtkmodules.vtkIOHDF import vtkHDFReader
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader, vtkXMLPolyDataWriter
 
 
@@ -35,9 +37,22 @@ def turned(q, x):
     return x + w * t + np.cross(v, t)
 
 
-def assemble(directory, time):
+def frame_at(directory, time):
+    """The bodies of the instant that is nearest to this time, of a file an instant or of one for all of them."""
+    if (directory / "bodies.vtkhdf").exists():
+        reader = vtkHDFReader()
+        reader.SetFileName(str(directory / "bodies.vtkhdf"))
+        reader.UpdateInformation()
+        times = reader.GetOutputInformation(0).Get(vtkStreamingDemandDrivenPipeline.TIME_STEPS())
+        reader.SetStep(min(range(len(times)), key=lambda k: abs(times[k] - time)))
+        reader.Update()
+        return reader.GetOutput()
     frames = [(float(f.get("timestep")), f.get("file")) for f in xml.parse(directory / "bodies.pvd").getroot().iter("DataSet")]
-    frame = read(directory / min(frames, key=lambda f: abs(f[0] - time))[1])
+    return read(directory / min(frames, key=lambda f: abs(f[0] - time))[1])
+
+
+def assemble(directory, time):
+    frame = frame_at(directory, time)
     ids, places, turns = array(frame, "id"), vtk_to_numpy(frame.GetPoints().GetData()), array(frame, "orientation")
     row = {int(body): k for k, body in enumerate(ids)}
     whole = vtkAppendPolyData()

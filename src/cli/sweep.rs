@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// Name of a built-in scene, or path of a scene file (with a separator or ending in .toml)
     #[arg(required_unless_present_any = ["point", "collect"])]
     scene: Option<String>,
-    /// Values of a parameter: a,b,c or 1..5 (whole numbers) or 0..1:11 (eleven, evenly spaced); repeatable, all combinations are run
+    /// Values of a parameter: a,b,c or 1..5 (whole numbers) or 0..1:11 (eleven, evenly spaced, also with a unit at both ends: 4mm..8mm:3); repeatable, all combinations are run
     #[arg(long = "set", value_name = "KEY=VALUES")]
     set: Vec<String>,
     /// Time step in seconds or with its unit (2ms) instead of the scene's, or auto

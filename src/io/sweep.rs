@@ -72,12 +72,34 @@ fn split(list: &str) -> Vec<&str> {
     parts
 }
 
-/// The values of `1..5` or `0..1:11`; anything else is a value itself.
+/// A number and the unit behind it, with the blanks between.
+fn measured(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    if text.parse::<f64>().is_ok() {
+        return Some((text, ""));
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
+        return None;
+    }
+    let ends = text.char_indices().map(|(i, c)| i + c.len_utf8()).rev();
+    let end = ends.into_iter().find(|&i| text[..i].parse::<f64>().is_ok())?;
+    Some(text.split_at(end))
+}
+
+/// The values of `1..5`, `0..1:11` or `4mm..8mm:3`; anything else is a value itself.
 fn range(item: &str) -> Result<Vec<String>, String> {
     let same = || Ok(vec![item.to_owned()]);
     let Some((first, rest)) = item.split_once("..") else { return same() };
     let (last, count) = rest.split_once(':').map_or((rest, None), |(last, count)| (last, Some(count)));
-    let (Ok(a), Ok(b)) = (first.trim().parse::<f64>(), last.trim().parse::<f64>()) else { return same() };
+    let (Some((first, one)), Some((last, unit))) = (measured(first), measured(last)) else { return same() };
+    match count {
+        Some(_) if one.trim() != unit.trim() => {
+            return Err(format!("`{item}` has a unit at one end, or two of them; write {first}{unit}..{last}{unit}:N"));
+        }
+        None if one.trim() != unit.trim() => return same(),
+        _ => {}
+    }
+    let (Ok(a), Ok(b)) = (first.parse::<f64>(), last.parse::<f64>()) else { return same() };
     if !(a.is_finite() && b.is_finite()) {
         return Err(format!("`{item}` has no finite numbers at its ends; write {first}..{last}:N with two of them"));
     }
@@ -89,16 +111,16 @@ fn range(item: &str) -> Result<Vec<String>, String> {
                 })?;
             // the decimal fraction that is meant, not the nearest bits of the sum
             let value = |k: usize| if k + 1 == n { b } else { a + (b - a) * k as f64 / (n - 1) as f64 };
-            Ok((0..n).map(|k| format!("{}", format!("{:.12e}", value(k)).parse::<f64>().unwrap_or(f64::NAN))).collect())
+            Ok((0..n).map(|k| format!("{}{unit}", format!("{:.12e}", value(k)).parse::<f64>().unwrap_or(f64::NAN))).collect())
         }
         None => {
-            let (Ok(a), Ok(b)) = (first.trim().parse::<i64>(), last.trim().parse::<i64>()) else {
+            let (Ok(a), Ok(b)) = (first.parse::<i64>(), last.parse::<i64>()) else {
                 return Err(format!("`{item}` has no whole numbers at its ends; write {item}:N for N evenly spaced values"));
             };
             if a > b || b.abs_diff(a) >= MAX_POINTS as u64 {
                 return Err(format!("`{item}` has to grow and hold at most {MAX_POINTS} values"));
             }
-            Ok((a..=b).map(|k| k.to_string()).collect())
+            Ok((a..=b).map(|k| format!("{k}{unit}")).collect())
         }
     }
 }
@@ -305,12 +327,21 @@ mod tests {
         assert_eq!(values("a=-2..0"), ["-2", "-1", "0"]);
         assert_eq!(values("a=0.1..0.4:4"), ["0.1", "0.2", "0.3", "0.4"]);
         assert_eq!(values("a=\"x, y\",z"), ["\"x, y\"", "z"]);
+        assert_eq!(values("a=4mm..8mm:3"), ["4mm", "6mm", "8mm"]);
+        assert_eq!(values("a=1 g/cm3..3 g/cm3"), ["1 g/cm3", "2 g/cm3", "3 g/cm3"]);
+        assert_eq!(values("a=1..2.csv"), ["1..2.csv"]);
         assert_eq!(values("a=../mesh.stl"), ["../mesh.stl"]);
         assert_eq!(values("a=3 mm, 5 mm"), ["3 mm", "5 mm"]);
         for (text, cure) in [("a", "found no `=`"), ("a=", "found nothing"), ("a=1,,2", "found nothing"), ("=1", "found nothing")] {
             assert!(Axis::parse(text).is_err_and(|e| e.contains(cure)), "{text}");
         }
-        for (text, cure) in [("a=5..1", "grow"), ("a=0.1..0.5", "0.1..0.5:N"), ("a=0..1:1", "N from 2"), ("a=1..99999999", "at most")] {
+        for (text, cure) in [
+            ("a=5..1", "grow"),
+            ("a=0.1..0.5", "0.1..0.5:N"),
+            ("a=0..1:1", "N from 2"),
+            ("a=1..99999999", "at most"),
+            ("a=1..5mm:3", "1mm..5mm"),
+        ] {
             assert!(Axis::parse(text).is_err_and(|e| e.contains(cure)), "{text}");
         }
     }
