@@ -233,3 +233,17 @@ fn a_neck_breaks_as_a_round_section_does_in_bending_whichever_way_and_in_twist()
     }
     Ok(())
 }
+
+#[test]
+fn faces_a_little_apart_are_told_of_and_edges_that_come_near_are_not() -> Fallible {
+    // a cube, and the place of the next one: face to face half a percent apart, and past each other by an edge
+    for (next, near) in [(DVec3::new(1.005, 0.0, 0.0), 1), (DVec3::new(1.001, 1.001, 0.0), 0), (DVec3::new(1.00005, 0.0, 0.0), 0)] {
+        let mut sim = mortared(1e-3, 0.0, 0.6, MORTAR)?;
+        for at in [DVec3::ZERO, next] {
+            sim.spawn_body(Body::new(Shape::cuboid(DVec3::splat(0.5))?).at(at).density(2000.0))?;
+        }
+        let bound = sim.bond_touching();
+        assert_eq!(sim.nearly_bound().map_or(0, |(count, ..)| count), near, "{next}: {:?}, {bound} bound", sim.nearly_bound());
+    }
+    Ok(())
+}

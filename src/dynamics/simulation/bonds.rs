@@ -12,7 +12,7 @@ use bevy_ecs::prelude::*;
 use glam::{DVec2, DVec3};
 
 /// Gap up to which faces touch, in parts of the smaller body's smallest length.
-const TOUCHING: f64 = 1e-4;
+pub(super) const TOUCHING: f64 = 1e-4;
 /// Gap up to which faces that do not touch seem meant to, in the same parts.
 const NEARLY: f64 = 1e-2;
 /// Cosine between normals of one face.
@@ -63,7 +63,7 @@ impl Simulation {
     pub fn bond_touching(&mut self) -> usize {
         self.detect();
         let world = self.world_mut();
-        let found: Vec<Bond> = faces(world, ContactLaws::bond).into_iter().filter_map(|(face, law)| bond(&face, law)).collect();
+        let found: Vec<Bond> = faces(world, ContactLaws::bond, TOUCHING).into_iter().filter_map(|(face, law)| bond(&face, law)).collect();
         let count = found.len();
         for bond in found {
             world.spawn(bond);
@@ -78,18 +78,17 @@ impl Simulation {
     /// assert_eq!(drystone::simulation::Simulation::default().nearly_bound(), None);
     /// ```
     pub fn nearly_bound(&self) -> Option<(usize, [Entity; 2], f64)> {
-        let world = self.world();
-        let material = |body: Entity| world.get::<Collider>(body).map(|c| c.material);
-        let near = world.resource::<Proximity>().pairs().iter().filter_map(|&(.., entity)| {
-            let (pair, manifold) = (world.get::<ContactPair>(entity)?, world.get::<Manifold>(entity)?);
-            let [a, b] = pair.bodies.map(material);
-            world.resource::<ContactLaws>().bond(a?, b?)?;
-            let gap = manifold.points.iter().map(|t| t.gap.abs()).fold(f64::INFINITY, f64::min);
-            (gap > TOUCHING * pair.size && gap <= NEARLY * pair.size).then_some((pair.bodies, gap))
+        let near = faces(self.world(), ContactLaws::bond, NEARLY).into_iter().filter(|(face, law)| bond(face, *law).is_some());
+        let mut pairs: Vec<(ContactPair, f64)> = near.map(|(face, _)| (face.pair, face.gap)).collect();
+        // several faces of a pair follow one another
+        pairs.dedup_by(|next, first| {
+            next.0 == first.0 && {
+                first.1 = first.1.min(next.1);
+                true
+            }
         });
-        near.fold(None, |found, (bodies, gap)| {
-            found.map_or(Some((1, bodies, gap)), |(count, first, least)| Some((count + 1, first, least)))
-        })
+        pairs.retain(|(pair, gap)| *gap > TOUCHING * pair.size);
+        pairs.first().map(|(pair, gap)| (pairs.len(), pair.bodies, *gap))
     }
 
     /// Each bond with its entity, in no order that means anything.
@@ -142,12 +141,15 @@ pub(super) struct Face {
     /// From the second body to the first.
     pub(super) normal: DVec3,
     pub(super) middle: DVec3,
+    /// Smallest distance between the bodies in it, or depth of overlap (m).
+    gap: f64,
     /// Its corners in order, from the middle along its [`tangents`] and in the world (m).
     pub(super) corners: Vec<(DVec2, DVec3)>,
 }
 
-/// The faces that touch and whose materials have such a law, as detection has found them last.
-pub(super) fn faces<L: Copy>(world: &World, law: impl Fn(&ContactLaws, u32, u32) -> Option<L>) -> Vec<(Face, L)> {
+/// The faces whose materials have such a law and that are no farther apart than `reach` parts of the smaller body's smallest length
+/// ([`TOUCHING`]), as detection has found them last.
+pub(super) fn faces<L: Copy>(world: &World, law: impl Fn(&ContactLaws, u32, u32) -> Option<L>, reach: f64) -> Vec<(Face, L)> {
     let mut found = Vec::new();
     for &(.., entity) in world.resource::<Proximity>().pairs() {
         let (Some(pair), Some(manifold)) = (world.get::<ContactPair>(entity), world.get::<Manifold>(entity)) else { continue };
@@ -155,18 +157,19 @@ pub(super) fn faces<L: Copy>(world: &World, law: impl Fn(&ContactLaws, u32, u32)
         let pose = |body: Entity| world.get::<BodyPose>(body).map(|p| p.0);
         let ([Some(a), Some(b)], [Some(one), Some(two)]) = (pair.bodies.map(material), pair.bodies.map(pose)) else { continue };
         let Some(law) = law(world.resource::<ContactLaws>(), a, b) else { continue };
-        let mut left: Vec<&Touch> = manifold.points.iter().filter(|t| t.gap.abs() <= TOUCHING * pair.size).collect();
+        let mut left: Vec<&Touch> = manifold.points.iter().filter(|t| t.gap.abs() <= reach * pair.size).collect();
         while let Some(first) = left.first() {
             let normal = first.normal;
             let (face, rest): (Vec<&Touch>, Vec<&Touch>) = left.iter().partition(|t| t.normal.dot(normal) > ONE_FACE);
             left = rest;
             let (u, v) = tangents(normal);
+            let gap = face.iter().map(|t| t.gap.abs()).fold(f64::INFINITY, f64::min);
             let places: Vec<DVec3> = face.iter().map(|t| 0.5 * (t.point1 + t.point2)).collect();
             let middle = places.iter().sum::<DVec3>() / places.len() as f64;
             let flat = |p: &DVec3| DVec2::new((*p - middle).dot(u), (*p - middle).dot(v));
             let mut corners: Vec<(DVec2, DVec3)> = places.iter().map(|p| (flat(p), *p)).collect();
             corners.sort_by(|a, b| libm::atan2(a.0.y, a.0.x).total_cmp(&libm::atan2(b.0.y, b.0.x)));
-            found.push((Face { pair: *pair, poses: [one, two], normal, middle, corners }, law));
+            found.push((Face { pair: *pair, poses: [one, two], normal, middle, gap, corners }, law));
         }
     }
     found
@@ -174,7 +177,7 @@ pub(super) fn faces<L: Copy>(world: &World, law: impl Fn(&ContactLaws, u32, u32)
 
 /// The bond of one face; none without an area.
 fn bond(face: &Face, law: Cohesion) -> Option<Bond> {
-    let Face { pair, poses: [one, two], normal, middle, corners } = face;
+    let Face { pair, poses: [one, two], normal, middle, corners, .. } = face;
     let (u, v) = tangents(*normal);
     let polygon: Vec<DVec2> = corners.iter().map(|c| c.0).collect();
     let point = |(area, p): (f64, DVec3)| BondPoint::new([one.local_point(p), two.local_point(p - pair.shift)], area);

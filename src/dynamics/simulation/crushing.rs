@@ -1,7 +1,7 @@
 //! Joints that crush.
 
 use super::Simulation;
-use super::bonds::{Face, faces};
+use super::bonds::{Face, TOUCHING, faces};
 use crate::algebra::spatial::tangents;
 use crate::model::crushing::{Crushing, CrushingJoint, CrushingJoints, CrushingPoint, divide};
 use crate::model::law::ContactLaws;
@@ -51,7 +51,8 @@ impl Simulation {
     pub fn crush_touching(&mut self) -> usize {
         self.detect();
         let world = self.world_mut();
-        let mut joints: Vec<CrushingJoint> = faces(world, ContactLaws::crushing).iter().filter_map(|(f, law)| joint(f, *law)).collect();
+        let mut joints: Vec<CrushingJoint> =
+            faces(world, ContactLaws::crushing, TOUCHING).iter().filter_map(|(f, law)| joint(f, *law)).collect();
         joints.sort_by_key(|joint| joint.slots);
         let count = joints.len();
         *world.resource_mut::<CrushingJoints>() = CrushingJoints(joints);
@@ -76,7 +77,7 @@ impl Simulation {
 
 /// The joint of one face; none without an area.
 fn joint(face: &Face, law: Crushing) -> Option<CrushingJoint> {
-    let Face { pair, poses: [one, two], normal, middle, corners } = face;
+    let Face { pair, poses: [one, two], normal, middle, corners, .. } = face;
     let (u, v) = tangents(*normal);
     let polygon: Vec<DVec2> = corners.iter().map(|c| c.0).collect();
     let divided = divide(&polygon, law.divisions);
