@@ -51,7 +51,7 @@ pub struct Growth {
 ///
 /// ```
 /// let e = drystone::granular::growth::Unreached::Overlap { balls: 9, left: 0.25 };
-/// assert_eq!(e.to_string(), "9 balls that still overlap by 0.25 of their radii");
+/// assert_eq!(e.to_string(), "9 balls that still overlap by 25.00 % of their radii");
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unreached {
@@ -75,7 +75,7 @@ pub enum Unreached {
         needed: f64,
     },
     /// The relaxation ended.
-    #[error("{balls} balls that still overlap by {left:.2} of their radii")]
+    #[error("{balls} balls that still overlap by {:.2} % of their radii", 100.0 * left)]
     Overlap {
         /// Number of balls.
         balls: usize,
@@ -91,6 +91,9 @@ const ROUGH: f64 = 0.02;
 const MARGIN: f64 = 2e-4;
 /// Iterations of each part, and of the last one.
 const ITERATIONS: [usize; 2] = [300, 6000];
+/// After how many of them it is asked whether their pace will do, and how many times what is left of them it may take at that pace.
+const WINDOW: usize = 1000;
+const HOPE: f64 = 4.0;
 /// Gap, in parts of the sum of the radii, up to which pairs are listed as neighbours.
 const SKIN: f64 = 0.15;
 /// FIRE: steps in units of `√(m/k)`, first and largest; how they grow and shrink, and how velocities turn to the forces.
@@ -108,6 +111,19 @@ impl Growth {
     /// A box too narrow for its balls, too many of them, or a fraction at which they overlap: random packings of equal balls end at 0.64, less
     /// between walls.
     pub fn balls(&self) -> Result<Vec<(DVec3, f64)>, Unreached> {
+        let (mut packing, size) = (self.scattered()?, self.high - self.low);
+        let left = packing.grow();
+        if left > 0.5 * MARGIN {
+            return Err(Unreached::Overlap { balls: packing.radii.len(), left: 2.0 * left });
+        }
+        let home = |x: DVec3| {
+            DVec3::from_array(std::array::from_fn(|a| if self.periodic[a] { x[a] - size[a] * (x[a] / size[a]).floor() } else { x[a] }))
+        };
+        Ok(packing.places.iter().zip(&packing.radii).map(|(x, r)| (self.low + home(*x), *r)).collect())
+    }
+
+    /// The balls in random places.
+    fn scattered(&self) -> Result<Packing, Unreached> {
         let radii = self.radii(MOST)?;
         let size = self.high - self.low;
         let largest = radii.iter().copied().fold(0.0, f64::max);
@@ -126,18 +142,7 @@ impl Growth {
             }))
         };
         let places = radii.iter().map(place).collect();
-        let mut packing = Packing { size, periodic: self.periodic, radii, places, pairs: Vec::new(), listed: Vec::new() };
-        for s in GROWTH {
-            packing.relax(s, ROUGH, ITERATIONS[0]);
-        }
-        let left = packing.relax(1.0 + MARGIN, 0.5 * MARGIN, ITERATIONS[1]);
-        if left > 0.5 * MARGIN {
-            return Err(Unreached::Overlap { balls: packing.radii.len(), left: 2.0 * left });
-        }
-        let home = |x: DVec3| {
-            DVec3::from_array(std::array::from_fn(|a| if self.periodic[a] { x[a] - size[a] * (x[a] / size[a]).floor() } else { x[a] }))
-        };
-        Ok(packing.places.iter().zip(&packing.radii).map(|(x, r)| (self.low + home(*x), *r)).collect())
+        Ok(Packing { size, periodic: self.periodic, radii, places, pairs: Vec::new(), listed: Vec::new(), iterations: 0 })
     }
 
     /// Radii whose balls have the volume that is asked for, in all.
@@ -176,30 +181,49 @@ struct Packing {
     periodic: [bool; 3],
     radii: Vec<f64>,
     places: Vec<DVec3>,
-    /// Neighbours, and where the balls were when they were listed.
-    pairs: Vec<(u32, u32)>,
+    /// Neighbours, with what takes the second to its image that is nearest to the first, and where the balls were when they were listed.
+    pairs: Vec<(u32, u32, DVec3)>,
     listed: Vec<DVec3>,
+    /// Iterations until now.
+    iterations: usize,
 }
 
 impl Packing {
-    /// From the first to the nearest image of the second.
-    fn between(&self, i: usize, j: usize) -> DVec3 {
+    /// Relaxes the overlaps of balls that grow; what is left at their last radii, in parts of the sum of two.
+    fn grow(&mut self) -> f64 {
+        for s in GROWTH {
+            self.relax(s, ROUGH, ITERATIONS[0]);
+        }
+        self.relax(1.0 + MARGIN, 0.5 * MARGIN, ITERATIONS[1])
+    }
+
+    /// What takes the second ball to its image that is nearest to the first.
+    fn shift(&self, i: usize, j: usize) -> DVec3 {
         let d = self.places[j] - self.places[i];
-        let wrap = |a: usize| if self.periodic[a] { d[a] - self.size[a] * (d[a] / self.size[a]).round() } else { d[a] };
+        let wrap = |a: usize| if self.periodic[a] { -self.size[a] * (d[a] / self.size[a]).round() } else { 0.0 };
         DVec3::new(wrap(0), wrap(1), wrap(2))
     }
 
-    /// Moves the balls, of radii times `s`, until they overlap by no more than this part of the sum of their radii; what is left.
+    /// Moves the balls, of radii times `s`, until they overlap by no more than this part of the sum of their radii, or will not; what is left.
     fn relax(&mut self, s: f64, limit: f64, iterations: usize) -> f64 {
         let n = self.radii.len();
         let (mut v, mut f) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
         let (mut dt, mut mixing, mut downhill) = (STEPS[0], MIXING, 0);
         self.list(s);
         let mut left = self.forces(s, &mut f);
-        for _ in 0..iterations {
+        let mut before = left;
+        for done in 0..iterations {
             if left <= limit {
                 break;
             }
+            if done > 0 && done % WINDOW == 0 {
+                let windows = libm::log(left / limit) / libm::log(before / left).max(0.0);
+                if windows * WINDOW as f64 > HOPE * (iterations - done) as f64 {
+                    break;
+                }
+                before = left;
+            }
+            self.iterations += 1;
             let dot = |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
             if dot(&f, &v) > 0.0 {
                 downhill += 1;
@@ -234,9 +258,9 @@ impl Packing {
     fn forces(&self, s: f64, f: &mut [DVec3]) -> f64 {
         f.fill(DVec3::ZERO);
         let mut worst = 0.0_f64;
-        for &(i, j) in &self.pairs {
+        for &(i, j, shift) in &self.pairs {
             let (i, j) = (i as usize, j as usize);
-            let (d, sum) = (self.between(i, j), self.radii[i] + self.radii[j]);
+            let (d, sum) = (self.places[j] - self.places[i] + shift, self.radii[i] + self.radii[j]);
             let square = d.length_squared();
             if square < (s * sum).powi(2) {
                 let distance = square.sqrt();
@@ -294,8 +318,9 @@ impl Packing {
                     for &x in &xs {
                         for &j in members[number([x, y, z])].iter().filter(|&&j| j as usize > i) {
                             let near = reach * (self.radii[i] + self.radii[j as usize]);
-                            if self.between(i, j as usize).length_squared() < near * near {
-                                pairs.push((i as u32, j));
+                            let shift = self.shift(i, j as usize);
+                            if (self.places[j as usize] - self.places[i] + shift).length_squared() < near * near {
+                                pairs.push((i as u32, j, shift));
                             }
                         }
                     }
@@ -373,6 +398,12 @@ mod tests {
         let text = |g: Growth| g.balls().unwrap_err().to_string();
         let one = || Sizes::one(0.006).unwrap();
         assert!(text(packed(0.68, [true; 3], one())).contains("still overlap"));
+        let mut hopeless = packed(0.68, [true; 3], one()).scattered().unwrap();
+        assert!(
+            hopeless.grow() > 0.5 * MARGIN && hopeless.iterations <= GROWTH.len() * ITERATIONS[0] + 2 * WINDOW,
+            "{}",
+            hopeless.iterations
+        );
         assert!(text(packed(0.6, [false; 3], Sizes::one(0.02).unwrap())).contains("still overlap"));
         assert!(text(packed(0.1, [true; 3], Sizes::one(0.03).unwrap())).contains("need 0.1"));
         assert!(text(packed(1e-4, [true; 3], one())).contains("no ball"));
