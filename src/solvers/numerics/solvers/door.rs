@@ -1,6 +1,7 @@
 //! The door: `problem.solve(&settings)` for every kind of problem.
 
 use super::catalogue::default_for;
+use super::engines::start;
 use super::statement::Stated;
 use super::{Answer, Entry, Problem, Settings};
 use crate::numerics::global::GlobalProblem;
@@ -20,13 +21,25 @@ impl Stated<'_> {
             Some(solver) => solver.entry(),
             None => default_for(self).ok_or_else(|| self.unclaimed("any solver"))?,
         };
-        let mut answer = settings.timed(watch, |watch| (entry.run)(self, settings, watch))?;
+        let mut answer = settings.timed(watch, |watch| match settings.max_iterations {
+            Some(0) => self.guessed(settings),
+            _ => (entry.run)(self, settings, watch),
+        })?;
         // numbers that leave the range of f64 on the way certify nothing
         let Report { rel, e_s, violation, misfit, .. } = answer.report;
         if answer.report.status == Status::Converged && ![rel, e_s, violation, misfit].iter().all(|x| x.is_finite()) {
             answer.report.status = Status::Stalled;
         }
         Ok(Answer { solver: entry.name, ..answer })
+    }
+
+    /// The guess as it is, which no solver has touched.
+    fn guessed(self, settings: &Settings) -> Result<Answer, ProblemError> {
+        let mut solution = start(self, settings);
+        let errors = self.residual(&mut solution)?;
+        let reached = settings.measure.of(&errors) <= settings.tolerance;
+        let report = Report { status: if reached { Status::Converged } else { Status::BudgetSpent }, ..Report::default() }.with(&errors);
+        Ok(Answer { solution, report, ..Answer::default() })
     }
 
     /// Why that solver is not asked.

@@ -11,7 +11,7 @@ use crate::numerics::{ProblemError, Progress, Report, Status, Watch};
 type Solved = Result<Answer, ProblemError>;
 
 /// The guess, or zeros.
-fn start(p: Stated, ask: &Settings) -> Solution {
+pub(super) fn start(p: Stated, ask: &Settings) -> Solution {
     let zero = p.zero();
     match &ask.guess {
         None => zero,

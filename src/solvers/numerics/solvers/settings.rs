@@ -31,7 +31,7 @@ pub struct Settings {
     /// Stop after so many seconds (wall clock) with the best answer so far. Until then `auto` goes on with descents of the gap where it has found
     /// no solution with friction (`max_descents`); without a limit it gives them up after about ten seconds, of fewer than sixty contacts sooner.
     pub time_limit: Option<f64>,
-    /// Budget of iterations instead of the solver's own.
+    /// Budget of iterations instead of the solver's own; 0 gives the guess with its errors.
     pub max_iterations: Option<usize>,
     /// Largest dense matrix, or factor of a matrix, that may be asked for (bytes); what needs more is an error that says how much.
     pub memory_limit: u64,
