@@ -2,7 +2,7 @@
 
 use super::Stored;
 use crate::io::problem::answer::of_kind;
-use crate::io::problem::{Entries, Error};
+use crate::io::problem::{Entries, Error, rows_of_contact};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::GlobalProblem;
 use crate::numerics::local::LocalProblem;
@@ -86,8 +86,8 @@ impl<'a> Reader<'a> {
         let rolling = matches!(kind, Kind::Rolling | Kind::GlobalRolling);
         let inner = self.groups(&self.file.root().group(root).map_err(|e| self.error(root, e.to_string()))?, root)?;
         let dim = self.single(&format!("{root}/spacedim"))?;
-        let allowed: &[i64] = if rolling { &[3, 5] } else { &[2, 3] };
-        if !allowed.contains(&dim) {
+        let allowed = rows_of_contact(kind);
+        if !allowed.iter().any(|&rows| rows as i64 == dim) {
             return Err(self.error(&format!("{root}/spacedim"), format!("is {dim}; it has to be {} or {}", allowed[0], allowed[1])));
         }
         let vector = |name: &str| self.numbers(&format!("{root}/vectors/{name}"));

@@ -231,3 +231,15 @@ fn kinds_that_fclib_does_not_know_are_refused() {
     let error = bytes("d.hdf5".as_ref(), &Stored::of(Problem::Lcp(p))).unwrap_err().to_string();
     assert!(error.contains("no place for problems of kind lcp; write .json"), "{error}");
 }
+
+#[test]
+fn contacts_of_rows_that_fclib_does_not_know_are_refused() {
+    for (set, rows, needed) in
+        [(AdmissibleSet::Coulomb { mu: 0.3 }, 4, "2 or 3"), (AdmissibleSet::Rolling { mu: 0.3, mu_r: 0.1 }, 6, "3 or 5")]
+    {
+        let w = BlockRows::from_triplets(&[0, rows], (0..rows).map(|i| (i, i, 1.0)));
+        let p = Problem::Local(LocalProblem { w, q: vec![-1.0; rows], sets: vec![set] });
+        let error = bytes("e.hdf5".as_ref(), &Stored::of(p)).unwrap_err().to_string();
+        assert!(error.contains(&format!("FCLIB has {needed} rows for a contact, and these have {rows}; write .json")), "{error}");
+    }
+}

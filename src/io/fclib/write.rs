@@ -1,7 +1,7 @@
 //! Writing FCLIB.
 
 use super::Stored;
-use crate::io::problem::Error;
+use crate::io::problem::{Error, rows_of_contact};
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::solvers::{Kind, Problem, Solution};
 use hdf5_pure::{DatasetBuilder, FileBuilder, GroupBuilder};
@@ -40,7 +40,12 @@ pub fn bytes(path: &Path, stored: &Stored) -> Result<Vec<u8>, Error> {
         return Err(Error::Unsupported { path: path.to_owned(), cause });
     }
     let rolling = matches!(problem.kind(), Kind::Rolling | Kind::GlobalRolling);
-    let dim = offsets.get(1).map_or(if rolling { 5 } else { 3 }, |&d| d);
+    let allowed = rows_of_contact(problem.kind());
+    let dim = offsets.get(1).copied().unwrap_or(allowed[1]);
+    if !allowed.contains(&dim) {
+        let cause = format!("FCLIB has {} or {} rows for a contact, and these have {dim}; write .json", allowed[0], allowed[1]);
+        return Err(Error::Unsupported { path: path.to_owned(), cause });
+    }
     let mut top = file.create_group(root);
     top.create_dataset("spacedim").with_i32_data(&[dim as i32]);
     let mut info = top.create_group("info");

@@ -17,6 +17,7 @@
 
 use super::Error;
 use super::matrix::Entries;
+use super::rows_of_contact;
 use crate::algebra::matrix::Matrix;
 use crate::numerics::admissible::AdmissibleSet;
 use crate::numerics::global::GlobalProblem;
@@ -276,7 +277,8 @@ impl Document {
             }
         }
         let (sets, offsets) = problem.blocks();
-        let uniform = offsets.windows(2).all(|o| o[1] - o[0] == offsets[1] - offsets[0]);
+        // one of drilling beside those of rolling, say, has to be told by its block
+        let uniform = rows_of_contact(kind).iter().any(|&rows| offsets.windows(2).all(|o| o[1] - o[0] == rows));
         if matches!(problem, Problem::Local(_) | Problem::Global(_)) {
             if uniform && !matches!(kind, Kind::Mixed | Kind::GlobalMixed) {
                 document.mu = Some(sets.iter().filter_map(|&set| Block::of(set, 0).mu).collect());
@@ -313,7 +315,7 @@ fn laws(
     let n = mu.len();
     let rolling = matches!(kind, Kind::Rolling | Kind::GlobalRolling);
     let dim = rows.checked_div(n).unwrap_or(0);
-    let allowed: &[usize] = if rolling { &[3, 5] } else { &[2, 3] };
+    let allowed = rows_of_contact(kind);
     if dim * n != rows || (n > 0 && !allowed.contains(&dim)) {
         let cause = format!("holds {n} values for {rows} rows; a contact has {} or {} rows", allowed[0], allowed[1]);
         return Err(("mu".to_owned(), cause));
@@ -472,6 +474,28 @@ mod tests {
             assert!(case.contains(&format!("\"kind\": \"{}\"", p.kind().name())), "{case}: {:?}", p.kind());
             let written = text(&p);
             assert_eq!(text(&parse("b.json".as_ref(), written.as_bytes()).expect(&written)), written);
+        }
+    }
+
+    #[test]
+    fn contacts_of_rows_that_coefficients_alone_do_not_tell_are_written_as_blocks() {
+        let identity = |n: usize| {
+            let list: Vec<String> = (0..n).map(|i| format!("[{i}, {i}, 1]")).collect();
+            format!(r#"{{"rows": {n}, "columns": {n}, "triplets": [{}]}}"#, list.join(", "))
+        };
+        for (rows, set, kind) in [
+            (6, r#""set": "rolling", "mu": 0.3, "mu_r": 0.01"#, "grfc"),
+            (6, r#""set": "twisting", "mu": 0.3, "mu_r": 0.01, "mu_t": 0.1"#, "ggmp"),
+            (1, r#""set": "coulomb", "mu": 0.3"#, "gfc"),
+            (4, r#""set": "coulomb", "mu": 0.3"#, "gfc"),
+        ] {
+            let (m, zeros) = (identity(rows), vec!["0"; rows].join(", "));
+            let case =
+                format!(r#"{{"kind": "ggmp", "m": {m}, "h": {m}, "f": [{zeros}], "w": [{zeros}], "blocks": [{{{set}, "rows": {rows}}}]}}"#);
+            let p = parse("a.json".as_ref(), case.as_bytes()).unwrap_or_else(|e| panic!("{case}: {e}"));
+            assert_eq!(p.kind().name(), kind);
+            let again = parse("b.json".as_ref(), text(&p).as_bytes()).unwrap_or_else(|e| panic!("{set}, {rows} rows: {e}"));
+            assert_eq!((p.blocks(), again.kind()), (again.blocks(), p.kind()));
         }
     }
 

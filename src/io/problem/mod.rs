@@ -105,6 +105,11 @@ impl Error {
     }
 }
 
+/// Rows that a contact may have in files that tell its law by coefficients alone: planar or spatial, and with its moments of rolling.
+pub(crate) fn rows_of_contact(kind: Kind) -> [usize; 2] {
+    if matches!(kind, Kind::Rolling | Kind::GlobalRolling) { [3, 5] } else { [2, 3] }
+}
+
 /// Reads the problem of a file; `kind` is needed for text files that fit several kinds, and checked elsewhere.
 ///
 /// ```

@@ -159,13 +159,15 @@ impl<'a> Prepared<'a> {
         Residual { rel, ..found }
     }
 
-    /// W and q. A block that no velocity reaches stands on the mean scale of the others: its reaction is zero either way.
+    /// W and q. A block that no velocity reaches stands on the mean scale of the others, as its reaction is zero either way, or on nothing where
+    /// that is at a bound.
     pub fn reduce(&self) -> Result<LocalProblem, ProblemError> {
         let p = self.problem;
         let blocks = p.sets.len();
         let mut owner = vec![0u32; p.w.len()];
         (0..blocks).for_each(|a| owner[p.offsets[a]..p.offsets[a + 1]].fill(a as u32));
         let (mut starts, mut block_columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        let margin = self.idle_margin();
         // for one block row: the blocks met, and where each is summed
         let mut slot = vec![usize::MAX; blocks];
         let (mut met, mut sums): (Vec<u32>, Vec<f64>) = (Vec::new(), Vec::new());
@@ -176,7 +178,8 @@ impl<'a> Prepared<'a> {
             sums.clear();
             if self.idle[a] {
                 block_columns.push(a as u32);
-                let scale = |k: usize| if k.is_multiple_of(height + 1) { self.weights[a] } else { 0.0 };
+                let diagonal = if self.at_bound(a, margin) { 0.0 } else { self.weights[a] };
+                let scale = |k: usize| if k.is_multiple_of(height + 1) { diagonal } else { 0.0 };
                 values.extend((0..height * height).map(scale));
                 starts.push(block_columns.len());
                 continue;
@@ -232,26 +235,48 @@ impl<'a> Prepared<'a> {
         (self.weights, self.idle) = (weights, idle);
     }
 
+    /// What |w| counts as none in rows that nothing moves.
+    fn idle_margin(&self) -> f64 {
+        ROUNDING * self.problem.w.iter().fold(0.0f64, |m, x| m.max(x.abs()))
+    }
+
+    /// Whether the law of an idle block holds under a reaction at its bound, and not without one.
+    fn at_bound(&self, a: usize, margin: f64) -> bool {
+        let p = self.problem;
+        let w = &p.w[p.offsets[a]..p.offsets[a + 1]];
+        match p.sets[a] {
+            AdmissibleSet::Interval { .. } => w.iter().any(|x| x.abs() > margin),
+            AdmissibleSet::Crushing { .. } => w.first().is_some_and(|x| *x < -margin),
+            _ => false,
+        }
+    }
+
     /// Rows that nothing moves keep u = w: their law must hold with that.
     fn check_idle(&self) -> Result<(), ProblemError> {
         let p = self.problem;
-        let margin = ROUNDING * p.w.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let margin = self.idle_margin();
         for (a, set) in p.sets.iter().enumerate().filter(|&(a, _)| self.idle[a]) {
             let w = &p.w[p.offsets[a]..p.offsets[a + 1]];
             let worst = match set {
-                AdmissibleSet::Free | AdmissibleSet::Interval { .. } => -w.iter().fold(0.0f64, |m, x| m.max(x.abs())),
+                AdmissibleSet::Free => -w.iter().fold(0.0f64, |m, x| m.max(x.abs())),
+                // what opens is held by the lower bound, what closes by the upper one, where they are finite
+                AdmissibleSet::Interval { lower, upper } => {
+                    let bounded = |x: f64| if x > 0.0 { lower.is_finite() } else { upper.is_finite() };
+                    -w.iter().filter(|x| !bounded(**x)).fold(0.0f64, |m, x| m.max(x.abs()))
+                }
+                // it gives way under its largest reaction
+                AdmissibleSet::Crushing { .. } => 0.0,
                 AdmissibleSet::NonNegative => w.iter().fold(0.0f64, |m, x| m.min(*x)),
                 AdmissibleSet::SecondOrder { mu } => w.first().copied().unwrap_or(0.0) - mu * norm(w.get(1..).unwrap_or(&[])),
-                AdmissibleSet::Coulomb { .. }
-                | AdmissibleSet::Crushing { .. }
-                | AdmissibleSet::Rolling { .. }
-                | AdmissibleSet::Twisting { .. } => w.first().copied().unwrap_or(0.0),
+                AdmissibleSet::Coulomb { .. } | AdmissibleSet::Rolling { .. } | AdmissibleSet::Twisting { .. } => {
+                    w.first().copied().unwrap_or(0.0)
+                }
             };
             if worst < -margin {
                 return Err(ProblemError::OutOfRange {
                     what: format!("block {a} has no velocity in H, so its constant velocity stays; that"),
                     found: worst,
-                    needed: "a law that holds without any reaction is needed, or rows of H (are both of its systems immobile?)",
+                    needed: "a law that holds without any reaction or at a bound is needed, or rows of H (are both of its systems immobile?)",
                 });
             }
         }

@@ -115,6 +115,40 @@ fn a_block_that_nothing_moves_is_idle_or_refused() {
 }
 
 #[test]
+fn a_block_that_nothing_moves_bears_its_bound() {
+    use crate::numerics::solvers::{Problem, Settings};
+    let bounded = AdmissibleSet::Interval { lower: -1.0, upper: 2.0 };
+    let crushing = AdmissibleSet::Crushing { mu: 0.5, most: 2.0 };
+    for (set, w, expected) in [
+        (bounded, vec![0.5], vec![-1.0]),
+        (bounded, vec![-0.5], vec![2.0]),
+        (bounded, vec![0.0], vec![0.0]),
+        (AdmissibleSet::Interval { lower: 0.0, upper: f64::INFINITY }, vec![0.5], vec![0.0]),
+        (crushing, vec![-0.5, 0.2], vec![2.0, -1.0]),
+        (crushing, vec![0.5, 0.2], vec![0.0, 0.0]),
+    ] {
+        let rows = w.len();
+        let p = Problem::Global(GlobalProblem {
+            mass: CsMat::eye(1),
+            h: TriMat::from_triplets((1, 1 + rows), vec![0], vec![0], vec![1.0]).to_csc(),
+            f: vec![-1.0],
+            w: [vec![0.0], w.clone()].concat(),
+            offsets: vec![0, 1, 1 + rows],
+            sets: vec![AdmissibleSet::Free, set],
+        });
+        let answer = p.solve(&Settings::default()).expect("its law holds at the bound");
+        let (r, u) = (&answer.solution.r, &answer.solution.u);
+        assert!(answer.converged() && u[1..] == w, "{set:?}: {answer:?}");
+        assert!((r[0] - 1.0).abs() < 1e-7 && r[1..].iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-7), "{set:?}: {r:?}");
+    }
+    // nothing bears what closes without an end
+    let open = AdmissibleSet::Interval { lower: 0.0, upper: f64::INFINITY };
+    let mut p = random(2, 1, 0.5, 0.0, 3);
+    (p.h, p.w, p.offsets, p.sets) = (CsMat::zero((12, 1)), vec![-0.5], vec![0, 1], vec![open]);
+    assert!(p.reduce().expect_err("no bound above").to_string().contains("block 0 has no velocity"));
+}
+
+#[test]
 fn bad_data_is_named() {
     let good = random(2, 2, 0.5, 0.0, 3);
     let text = |p: &GlobalProblem| p.validate().expect_err("an error").to_string();
