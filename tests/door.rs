@@ -68,9 +68,16 @@ fn every_solver_takes_the_same_settings_and_an_answer_is_a_guess_that_ends_it_at
                 let (cold, warm) = (answer.report.iterations, warm.report.iterations);
                 assert!(warm <= 12.min(cold.max(2)), "{what}: {cold} iterations cold, {warm} warm");
             }
-            // a budget of nothing is no crash
-            let none = p.solve(&Settings { max_iterations: Some(0), ..settings }).expect("legal");
-            assert!(none.solution.r.iter().all(|x| x.is_finite()), "{what}");
+            // a budget of nothing leaves the guess as it is, and says what it misses
+            let none = Settings { max_iterations: Some(0), guess: Some(answer.solution.clone()), ..settings };
+            let same = p.solve(&none).expect("legal");
+            assert_eq!((&same.solution.r, same.report.iterations), (&answer.solution.r, 0), "{what}");
+            assert!(same.converged() && same.solver == entry.name, "{what}: {:?}", same.report);
+            let mut off = answer.solution;
+            off.r[0] += 0.1;
+            let missed = p.solve(&Settings { guess: Some(off.clone()), ..none }).expect("legal");
+            assert_eq!((&missed.solution.r, missed.status()), (&off.r, Status::BudgetSpent), "{what}");
+            assert_eq!(missed.report.rel, p.residual(&mut off).expect("residuals").rel, "{what}");
         }
     }
 }

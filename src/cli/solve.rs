@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, String)>,
     /// Budget instead of the solver's own, in what it counts: iterations, outer steps, bases; for friction by default rounds, which end no
-    /// method before its turn is over
+    /// method before its turn is over; 0 gives the guess with its errors
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = budget)]
     max_iterations: Option<usize>,
     /// Largest dense matrix, or W, that may be formed
