@@ -316,3 +316,16 @@ fn a_watch_that_says_stop_is_obeyed_by_every_solver() {
         }
     }
 }
+
+/// Of the first of these Newton's method takes 3588 factorisations, as it wanders.
+#[test]
+fn a_loose_tolerance_is_met_before_newton_wanders() {
+    for seed in [45, 76, 84, 67] {
+        let (assembly, mut random) = draw(seed);
+        let (p, _) = assembly.planted(&mut random);
+        let answer = p.solve(&Settings { tolerance: 1e-3, ..Settings::default() }).expect("a legal problem");
+        println!("{seed}: {:?}", answer.report);
+        assert!(answer.converged() && answer.report.factorisations < 100, "{seed}: {:?}", answer.report);
+        assert!(p.residual(&answer.solution.r, &mut answer.solution.u.clone()).rel <= 1e-3);
+    }
+}

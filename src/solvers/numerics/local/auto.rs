@@ -3,7 +3,8 @@
 //! ```text
 //! 1  NSGS + Anderson(10)        until the next Newton step is cheaper than what the sweeps still need
 //!    ADMM                       a few iterations from the guess, where Newton is dear
-//!    Newton                     from the guess; then as one that wanders (`newton`), by four functions in turn
+//!    Newton                     from the guess; then as one that wanders (`newton`), by four functions in turn, a loose tolerance after
+//!                               De Saxcé's fixed point, which has no factors
 //! 2  proximal Newton            from the best point, as long as it pays; first where a factorisation is cheap
 //!    from the guess too        proximal Newton, interior point
 //! 3  ADMM + Anderson(5)         from the best point; first where it is dear (redundant, stuck piles)
@@ -22,6 +23,7 @@ use super::admm::{Admm, Splitting};
 use super::alternation::{self, Search};
 use super::attempts::Attempts;
 use super::equations::Function;
+use super::fixed_point::{DE_SAXCE, FixedPoint};
 use super::interior_point::InteriorPoint;
 use super::newton::SemismoothNewton;
 use super::nsgs::{Acceleration, Nsgs, Sweeper};
@@ -92,6 +94,8 @@ const GAIN: f64 = 0.2;
 const PROBE: usize = 12;
 /// Factorisations of the proximal point from the guess.
 const FROM_GUESS: usize = 200;
+/// Outer steps of De Saxcé's fixed point before that where the tolerance is loose: for each sweep in the time of a factorisation, and their most.
+const SHIFTS: (f64, f64) = (20.0, 2000.0);
 /// Iterations of Newton where it wanders.
 const WANDERING: usize = 3000;
 /// How much more than what sweeps and splitting have found an answer may carry, and the friction from which that is asked: there contacts can press on
@@ -245,6 +249,12 @@ impl Auto {
                     break;
                 }
             }
+        }
+        // products with W alone, where Newton's method would wander: a few digits are often theirs
+        let max_outer = (SHIFTS.0 * cost).min(SHIFTS.1) as usize;
+        let shifts = FixedPoint { tolerance: self.tolerance, measure: self.measure, max_outer, ..DE_SAXCE };
+        if loose && !convex && work.solve(Some(&guess), r, u, |r, u, w| shifts.solve_watched(p, r, u, w)) {
+            return work.report;
         }
         let before = work.report;
         let share = if rough && loose { CLOSER } else { 1.0 };
