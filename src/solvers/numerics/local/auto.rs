@@ -95,7 +95,7 @@ const PROBE: usize = 12;
 /// Factorisations of the proximal point from the guess.
 const FROM_GUESS: usize = 200;
 /// Outer steps of De Saxcé's fixed point before that where the tolerance is loose: for each sweep in the time of a factorisation, and their most.
-const SHIFTS: (f64, f64) = (20.0, 2000.0);
+const SHIFTS: (f64, f64) = (50.0, 2000.0);
 /// Iterations of Newton where it wanders.
 const WANDERING: usize = 3000;
 /// How much more than what sweeps and splitting have found an answer may carry, and the friction from which that is asked: there contacts can press on
